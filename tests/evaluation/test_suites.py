@@ -409,7 +409,7 @@ def test_tasks_whose_files_the_user_has_are_read_from_there(name, tmp_path, monk
         declared = Declaration.read(tmp_path / "out/declared" / benchmark / "benchmark.yaml")
         (item,) = read_items(declared, named_files(declared, [], tmp_path), [])
         if isinstance(item, Design):
-            read = [(each.sentence, *each.region_spans()[-1:]) for each in item.conditions]
+            read = [(each.sentence, *each.spans[-1:]) for each in item.conditions]
             assert item.paradigm == "regular_1_ops"
         else:
             spans = item.regions

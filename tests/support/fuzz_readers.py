@@ -38,7 +38,7 @@ from blimpworks.models.encoding import read_dialogues
 from blimpworks.models.ngram import read_vocabulary
 from blimpworks.models.text import read_sentences
 from blimpworks.papers.blimp.items.build import read_records
-from blimpworks.papers.blimp.items.checks import read_declaration as read_paradigm
+from blimpworks.papers.blimp.items.generate import read_declaration as read_paradigm
 from blimpworks.papers.blimp.items.lexicon import read_lexicon
 from blimpworks.papers.blimp.released_results import read_blimp_release
 from blimpworks.papers.clams.items.build import read_pairs

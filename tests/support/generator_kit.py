@@ -2,8 +2,7 @@
 
 from functools import cache, lru_cache
 
-from blimpworks.papers.blimp.items.checks import read_declaration
-from blimpworks.papers.blimp.items.generate import Generator
+from blimpworks.papers.blimp.items.generate import Generator, read_declaration
 from blimpworks.papers.blimp.items.lexicon import read_lexicon
 from support.mirror_kit import CONFIG
 

@@ -19,12 +19,12 @@ import pandas as pd
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.benchmarks.build import named_files
 from blimpworks.benchmarks.declaration import Declaration, People, Released
-from blimpworks.benchmarks.entries import Files, Values
-from blimpworks.benchmarks.files import Named, columns_in, rows_in, with_new_names
+from blimpworks.benchmarks.entries import Values
+from blimpworks.benchmarks.files import columns_in, rows_in, with_new_names
 from blimpworks.benchmarks.layouts import check_label_names, label_in, not_empty, number
 from blimpworks.benchmarks.readers import NO_VALUE, Account, as_text
 from blimpworks.benchmarks.templates import Row, cell, comparable, is_one_of
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, few
 from blimpworks.items import ALL, SIDES
 from blimpworks.tables import ACCURACIES, ITEMS, read_schema, read_table, write_frame, write_rows
 
@@ -61,25 +61,57 @@ def read_people(
     Raises UserError for malformed files, and for paradigms that the items lack.
     """
     declared = Declaration.read(declaration)
-    named = named_files(declared, files, sources)
     phenomena: dict[tuple[str, str], set[str]] = {}
-    for path in items:
-        for row in read_table(ITEMS, path, LABELS).group_by(LABELS).aggregate([]).to_pylist():
+    for table in items:
+        for row in read_table(ITEMS, table, LABELS).group_by(LABELS).aggregate([]).to_pylist():
             for paradigm in (row["paradigm"], ALL):
                 phenomena.setdefault((row["lang"], paradigm), set()).add(row["phenomenon"])
-    entries = [_people_judgements(declared, entry, named, phenomena) for entry in declared.people]
-    judgements = pd.concat([rows for rows, _ in entries]).assign(model=HUMAN)
+    frames, left_out = [], Counter[str]()
+    readers = {"choices": _choices, "ratings": _ratings, "accuracies": _accuracies}
+    for entry, file_rows in _read_entries(declared, "people", files, sources):
+        rows = _frame(readers[entry.kind](declared, entry, file_rows))
+        if entry.kind == "choices" and not entry.answer:
+            _check_values(file_rows, rows, entry, entry.correct or entry.headings or "")
+
+        # Messages name a judgement by its paradigm, or by the phenomenon judged as a whole.
+        rows["name"] = rows["phenomenon"].where(rows["paradigm"] == ALL, rows["paradigm"])
+        numbers = (rows["n"] + rows["skipped"]).groupby(rows["name"]).sum()
+        for name in entry.without:
+            if name not in numbers:
+                raise UserError(
+                    f"{declared.path}: 'without' of people names {name!r}, which no row of "
+                    f"{', '.join(entry.patterns)} has; correct it."
+                )
+            left_out[name] += int(numbers[name])
+        rows = rows[~rows["name"].isin(entry.without)]
+        _check_languages(rows, declared, "people's judgements")
+        labels = zip(*(rows[name] for name in LABELS), strict=True)
+        names = [_phenomenon(lang, name, paradigm, phenomena) for lang, name, paradigm in labels]
+        rows = rows.assign(phenomenon=pd.Series(names, rows.index, dtype=object))
+        lacking = [*rows["name"][rows["phenomenon"].isna()].unique()]
+        if lacking:
+            log.error("%s: people judged what no item is of: %s", declared.path, ", ".join(lacking))
+            raise UserError(
+                f"{declared.path}: people judged {few([*map(repr, lacking)], 4)}, which no item is "
+                "of; map the names to the benchmark's with 'rename', or leave them out with "
+                f"'without: [{', '.join(lacking[:4])}]'."
+            )
+        if entry.without:
+            counts = ", ".join(f"{name} {numbers[name]}" for name in entry.without)
+            log.warning(
+                "%s: judgements of people that 'without' leaves out: %s", declared.path, counts
+            )
+        frames.append(rows)
+    judgements = pd.concat(frames).assign(model=HUMAN)
     for lang, paradigms in judgements.groupby("lang", sort=False)["paradigm"]:
         if (paradigms == ALL).nunique() > 1:
             raise UserError(
                 f"{declaration}: people judged paradigms of {lang!r} and also whole phenomena, "
                 "which cannot be added up; keep the entry of one of them in 'people'."
             )
-    frame = _sum_up(judgements, benchmark, HUMAN)
-    write_frame(frame, ACCURACIES, output)
     return {
-        "rows": len(frame),
-        "left_out": dict(sum((left_out for _, left_out in entries), Counter[str]())),
+        "rows": _write_accuracies(judgements, benchmark, HUMAN, output),
+        "left_out": dict(left_out),
         "without_judgement": int(judgements["skipped"].sum()),
     }
 
@@ -89,10 +121,9 @@ def read_released(
 ) -> int:
     """Write accuracies of released decisions; return how many. UserError for malformed files."""
     declared = Declaration.read(declaration)
-    named = named_files(declared, files, sources)
-    entries = []
-    for entry in declared.released:
-        judgements, rows = [], _read_rows(declared, entry, named)
+    frames = []
+    for entry, rows in _read_entries(declared, "released", files, sources):
+        judgements = []
         for row in rows:
             right = _is_right(row, entry.correct, cell(row, entry.correct), entry.right)
             labels = _labels(row, entry, declared)
@@ -101,73 +132,27 @@ def read_released(
                 labels["phenomenon"] = declared.phenomenon_of(paradigm) or paradigm
             check_label_names(row, labels)
             judgements.append({"model": model, **labels, "correct": float(right)})
-        entries.append(_frame(judgements))
-        _check_values(rows, entries[-1], entry, entry.correct)
-        _check_languages(
-            entries[-1], declared, f"released decisions of {', '.join(entry.patterns)}"
-        )
-    frame = _sum_up(pd.concat(entries), benchmark, RELEASED)
-    write_frame(frame, ACCURACIES, output)
-    return len(frame)
+        frames.append(_frame(judgements))
+        _check_values(rows, frames[-1], entry, entry.correct)
+        _check_languages(frames[-1], declared, f"released decisions of {', '.join(entry.patterns)}")
+    return _write_accuracies(pd.concat(frames), benchmark, RELEASED, output)
 
 
 def read_perplexities(declaration: Path, files: Sequence[Path], sources: Path, output: Path) -> int:
     """Write released perplexities; return how many. UserError for malformed files."""
+    perplexities = []
     declared = Declaration.read(declaration)
-    named = named_files(declared, files, sources)
-    rows = []
-    for entry in declared.perplexities:
-        for row in _read_rows(declared, entry, named):
+    for entry, rows in _read_entries(declared, "perplexities", files, sources):
+        for row in rows:
             model, perplexity = not_empty(row, entry.model), number(row, entry.perplexity)
             if perplexity < 1:
                 raise UserError(
                     f"{row.location}: the perplexity of {model!r} is {perplexity:g}; expected at "
                     f"least 1. Correct the file, or name another column than {entry.perplexity!r}."
                 )
-            rows.append({"model": model, "perplexity": perplexity})
-    write_rows(rows, MODEL_PERPLEXITIES, output)
-    return len(rows)
-
-
-def _people_judgements(
-    declared: Declaration, entry: People, named: Named, items: Phenomena
-) -> tuple[pd.DataFrame, Counter[str]]:
-    """Return an entry's judgements, and the number left out for each name in ``without``."""
-    path = declared.path
-    readers = {"choices": _choices, "ratings": _ratings, "accuracies": _accuracies}
-    file_rows = _read_rows(declared, entry, named)
-    rows = _frame(readers[entry.kind](declared, entry, file_rows))
-    if entry.kind == "choices" and not entry.answer:
-        _check_values(file_rows, rows, entry, entry.correct or entry.headings or "")
-
-    # Messages name a judgement by its paradigm, or by the phenomenon that was judged as a whole.
-    rows["name"] = rows["phenomenon"].where(rows["paradigm"] == ALL, rows["paradigm"])
-    numbers = (rows["n"] + rows["skipped"]).groupby(rows["name"]).sum()
-    for name in entry.without:
-        if name not in numbers:
-            raise UserError(
-                f"{path}: 'without' of people names {name!r}, which no row of "
-                f"{', '.join(entry.patterns)} has; correct it."
-            )
-    left_out = Counter({name: int(numbers[name]) for name in entry.without})
-    rows = rows[~rows["name"].isin(entry.without)]
-    _check_languages(rows, declared, "people's judgements")
-    labels = zip(*(rows[name] for name in LABELS), strict=True)
-    phenomena = [_phenomenon(lang, name, paradigm, items) for lang, name, paradigm in labels]
-    rows = rows.assign(phenomenon=pd.Series(phenomena, rows.index, dtype=object))
-    lacking = [*rows["name"][rows["phenomenon"].isna()].unique()]
-    if lacking:
-        log.error("%s: people judged what no item is of: %s", path, ", ".join(lacking))
-        more = f" and {len(lacking) - 4} more" if len(lacking) > 4 else ""
-        raise UserError(
-            f"{path}: people judged {', '.join(map(repr, lacking[:4]))}{more}, which no item is "
-            "of; map the names to the benchmark's with 'rename', or leave them out with "
-            f"'without: [{', '.join(lacking[:4])}]'."
-        )
-    if left_out:
-        counts = ", ".join(f"{name} {count}" for name, count in left_out.items())
-        log.warning("%s: judgements of people that 'without' leaves out: %s", path, counts)
-    return rows, left_out
+            perplexities.append({"model": model, "perplexity": perplexity})
+    write_rows(perplexities, MODEL_PERPLEXITIES, output)
+    return len(perplexities)
 
 
 def _choices(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
@@ -340,13 +325,13 @@ def _check_values(
 
 
 def _check_languages(judgements: pd.DataFrame, declared: Declaration, noun: str) -> None:
-    unknown = judgements["lang"][~judgements["lang"].isin([*declared.languages])]
-    if len(unknown):
-        raise UserError(
-            f"{declared.path}: {noun} are of language {unknown.iloc[0]!r}, and the benchmark has "
-            f"{', '.join(declared.languages)}; name the column of the language as 'lang', map its "
-            "values with 'rename', or add the language."
-        )
+    for lang in judgements["lang"]:
+        if lang not in declared.languages:
+            raise UserError(
+                f"{declared.path}: {noun} are of language {lang!r}, and the benchmark has "
+                f"{', '.join(declared.languages)}; name the column of the language as 'lang', map "
+                "its values with 'rename', or add the language."
+            )
 
 
 def _is_right(row: Row, column: str, value: object, right: Values) -> bool:
@@ -361,8 +346,8 @@ def _is_right(row: Row, column: str, value: object, right: Values) -> bool:
     return is_right
 
 
-def _sum_up(judgements: pd.DataFrame, benchmark: str, method: str) -> pd.DataFrame:
-    """Compute accuracies of paradigms, phenomena and languages, with 95 % intervals."""
+def _write_accuracies(judgements: pd.DataFrame, benchmark: str, method: str, output: Path) -> int:
+    """Write accuracies of paradigms, phenomena and languages, with 95 % intervals; count them."""
     if judgements.empty:
         raise UserError(
             f"{benchmark}: the files of {'people' if method == HUMAN else method} have no rows; "
@@ -384,18 +369,22 @@ def _sum_up(judgements: pd.DataFrame, benchmark: str, method: str) -> pd.DataFra
     rows.loc[rows["unknown_n"], ["low", "high"]] = None
     # Columns of the schema that people and released decisions have no values for.
     constants = {"ties": 0, "near_ties": 0, "rounding": None, "origin": None}
-    return rows.assign(benchmark=benchmark, method=method, **constants)
+    frame = rows.assign(benchmark=benchmark, method=method, **constants)
+    write_frame(frame, ACCURACIES, output)
+    return len(frame)
 
 
-def _read_rows(declared: Declaration, entry: Files, named: Named) -> list[Row]:
-    """Read the rows of an entry's files, and log how many rows were left out and why."""
-    key = type(entry).__name__.lower()
-    index = getattr(declared, key).index(entry)
-    account = Account(f"{declared.path}: key {key}.{index}")
-    rows = rows_in(entry, named, declared.folder, account)
-    for counts in filter(None, (account.left_out, account.notes)):
-        log.info("%s: %s", account.entry, dict(counts))
-    return rows
+def _read_entries(
+    declared: Declaration, key: str, files: Sequence[Path], sources: Path
+) -> Iterator[tuple[Any, list[Row]]]:
+    """Yield the entries under a key, with their rows; log how many were left out and why."""
+    named = named_files(declared, files, sources)
+    for index, entry in enumerate(getattr(declared, key)):
+        account = Account(f"{declared.path}: key {key}.{index}")
+        rows = rows_in(entry, named, declared.folder, account)
+        for counts in filter(None, (account.left_out, account.notes)):
+            log.info("%s: %s", account.entry, dict(counts))
+        yield entry, rows
 
 
 def _labels(row: Row, entry: People | Released, declared: Declaration) -> dict[str, str]:

@@ -82,9 +82,11 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
                 rating_rows = rows_in(data.rating, named, folder, ratings_account)
                 entry_items = _with_ratings(entry_items, data, rating_rows)
                 account.files.update(ratings_account.files)
-            if data.before:
-                pairs = [item for item in entry_items if isinstance(item, Pair)]
-                entry_items = [_with_prefix(data.before, pair) for pair in pairs]
+            for index, item in enumerate(entry_items):
+                if data.before and isinstance(item, Pair):
+                    regions = Regions(*(edge + len(data.before) for edge in item.regions))
+                    good, bad = data.before + item.good, data.before + item.bad
+                    entry_items[index] = replace(item, good=good, bad=bad, regions=regions)
         except UserError as error:
             faults.append(str(error))
             continue
@@ -113,11 +115,6 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
     return items
 
 
-def _with_prefix(prefix: str, pair: Pair) -> Pair:
-    regions = Regions(*(edge + len(prefix) for edge in pair.regions))
-    return replace(pair, good=prefix + pair.good, bad=prefix + pair.bad, regions=regions)
-
-
 def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
     """Yield an item's row, or a row for each condition with its sentence as both good and bad.
 
@@ -137,7 +134,7 @@ def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
     formulas = [*map(Prediction.parse, item.predictions), *map(Effect.parse, sums)]
     formula_regions = frozenset().union(*(formula.regions for formula in formulas))
     for condition in item.conditions:
-        sentence, spans = condition.sentence, condition.region_spans()
+        sentence, spans = condition.sentence, condition.spans
         whole_span = (0, len(sentence))
         starts, ends = zip(*spans, strict=True)
         # Engines that score token by token skip tokens outside of the critical region.
@@ -200,7 +197,7 @@ def build_items(
     """
     declared = Declaration.read(declaration)
     accounts: list[Account] = []
-    items: list[tuple[str, Pair | Design]] = []
+    groups: dict[tuple[str, str], list[tuple[str, Pair | Design]]] = {}
     copies: Counter[tuple[str, ...]] = Counter()
     for item in read_items(declared, named_files(declared, files, sources), accounts):
         if item.lang == lang:
@@ -208,12 +205,9 @@ def build_items(
             key = item_id(benchmark, *content)
             if copies[content]:  # A copy's id depends on the number of copies before.
                 key = item_id(key, copies[content])
-            items.append((key, item))
             copies[content] += 1
-    declared.check_number(lang, len(items))
-    groups: dict[tuple[str, str], list[tuple[str, Pair | Design]]] = {}
-    for key, item in items:
-        groups.setdefault((item.phenomenon, item.paradigm), []).append((key, item))
+            groups.setdefault((item.phenomenon, item.paradigm), []).append((key, item))
+    declared.check_number(lang, copies.total())
     chosen = [keyed_item for group in groups.values() for keyed_item in evenly(group, most)]
     rows = [row for key, item in chosen for row in _rows(item, key, declared.unit)]
     types = {**EXTRA, **dict(ITEMS.columns)}

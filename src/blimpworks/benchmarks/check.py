@@ -23,7 +23,7 @@ from blimpworks.analysis.accuracy import wilson
 from blimpworks.analysis.baselines import GROUP, ahead, baseline_rows, frequency, frequency_code
 from blimpworks.benchmarks import layouts
 from blimpworks.benchmarks.build import read_items
-from blimpworks.benchmarks.designs import SENTENCE, Condition, Design
+from blimpworks.benchmarks.designs import SENTENCE, Design
 from blimpworks.benchmarks.files import local_files, rows_in
 from blimpworks.benchmarks.layouts import Pair, by_paradigm, count_words
 from blimpworks.benchmarks.paper import Declared
@@ -51,13 +51,6 @@ DAMAGED = re.compile(r"\ufffd|&(?:#\w+|amp|lt|gt|quot|apos|nbsp);|[ÂÃ][\xa0-\x
 SENTENCE_KEYS = ("good", "bad", "first", "second", "sentence")
 """Keys of an entry of ``data`` that name columns of sentences."""
 ASSETS = Path(__file__).parent / "assets"
-TEXT_COLUMNS = ("lang", "paradigm", "mostly")
-"""Columns of the table of measures that hold text."""
-LEGEND = (
-    "mostly: how the bad sentence comes from the good one in most pairs, and their share. "
-    "characters, words, tokens, Zipf (frequency of words): means of good and of bad sentences. "
-    "longer, shorter, frequent, majority, chance: what these baselines get right."
-)
 Items = Sequence[Pair | Design]
 Segments = list[tuple[str, str | None]]
 """Parts of a sentence, each with the name of its region, or None outside of regions."""
@@ -110,8 +103,8 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
         yield f"  {item.location}  id {item.id}  {item.paradigm}"
         if isinstance(item, Design):
             for condition in item.conditions:
-                texts = " ".join(f"[{text}]" for text in condition.texts if text)
-                yield f"    {condition.name}: {texts}"
+                texts = filter(None, condition.texts or [condition.sentence])
+                yield f"    {condition.name}: {' '.join(f'[{text}]' for text in texts)}"
             yield from (f"    predicted: {formula}" for formula in item.predictions)
         elif unit == "sentence":
             yield f"    {'+' if item.more['acceptable'] else '-'} {item.good}"
@@ -286,7 +279,8 @@ def _equal_groups(items: Items, key: Callable[[Pair | Design], Hashable]) -> Ite
     yield from (group for group in groups.values() if len(group) > 1)
 
 
-def _duplicate_findings(items: Items, unit: str) -> Iterator[Finding]:
+def _sentence_findings(items: Items, unit: str) -> Iterator[Finding]:
+    """Find copies of items, and sentences that are empty or damaged."""
     groups = [*_equal_groups(items, _content)]
     text = f"with copies, {sum(map(len, groups)) - len(groups):,} more than are needed"
     yield _finding(WARNING, [*map(_line, groups)], unit, text)
@@ -298,9 +292,16 @@ def _duplicate_findings(items: Items, unit: str) -> Iterator[Finding]:
             near.append(_line([*first_copies.values()][::-1]))
     text = "with copies that differ only in spaces, normalisation or invisible characters"
     yield _finding(WARNING, near, unit, text)
+    lines = [(s, f"{item.location}: {s!r}") for item in items for s in item.sentences]
+    empty = [line for sentence, line in lines if sentence.casefold() in NO_VALUE]
+    yield _finding(WARNING, empty, "sentence", "that programs write where there is no value")
+    damaged = [line for sentence, line in lines if DAMAGED.search(sentence)]
+    text = "with lost characters, HTML, tokens such as <unk>, or a wrong encoding"
+    yield _finding(WARNING, damaged, "sentence", text)
 
 
-def _pair_findings(pairs: Sequence[Pair]) -> Iterator[Finding]:
+def _pair_findings(pairs: Sequence[Pair], changes: Sequence[str]) -> Iterator[Finding]:
+    """Find contradictions between pairs, and outliers among the ``changes`` within pairs."""
     same = [f"{item.location}: {item.good}" for item in pairs if item.good == item.bad]
     yield _finding(ERROR, same, "pair", "of the same sentence twice: always a tie")
     differ: dict[str, list[str]] = {}
@@ -327,35 +328,18 @@ def _pair_findings(pairs: Sequence[Pair]) -> Iterator[Finding]:
     text = "swapped elsewhere, so that good is bad there"
     yield _finding(ERROR, [*swapped.values()], "pair", text)
     yield _finding(WARNING, both, "bad sentence", "good in another pair")
-
-
-def _outlier_finding(pairs: Sequence[Pair], changes: Sequence[str]) -> Finding:
     counts: dict[tuple[str, str, str], Counter[str]] = {}
     for item, change in zip(pairs, changes, strict=True):
         counts.setdefault(item.labels, Counter())[change] += 1
-    locations = []
+    outliers = []
     for item, change in zip(pairs, changes, strict=True):
         in_paradigm = counts[item.labels]
         total = in_paradigm.total()
         [(common, most)] = in_paradigm.most_common(1)
         is_regular = total >= OUTLIER_PAIRS and most >= total / 2
         if item.good != item.bad and is_regular and in_paradigm[change] < OUTLIER_SHARE * total:
-            locations.append(f"{_line([item])} ({change}; in {item.paradigm} mostly {common})")
-    return _finding(NOTE, locations, "pair", "with a difference that is rare in the paradigm")
-
-
-def _text_findings(items: Items) -> Iterator[Finding]:
-    empty, damaged = [], []
-    for item in items:
-        for sentence in item.sentences:
-            line = f"{item.location}: {sentence!r}"
-            if sentence.casefold() in NO_VALUE:
-                empty.append(line)
-            if DAMAGED.search(sentence):
-                damaged.append(line)
-    yield _finding(WARNING, empty, "sentence", "that programs write where there is no value")
-    text = "with lost characters, HTML, tokens such as <unk>, or a wrong encoding"
-    yield _finding(WARNING, damaged, "sentence", text)
+            outliers.append(f"{_line([item])} ({change}; in {item.paradigm} mostly {common})")
+    yield _finding(NOTE, outliers, "pair", "with a difference that is rare in the paradigm")
 
 
 def _length_findings(items: Items, count: CountTokens | None) -> Iterator[Finding]:
@@ -400,12 +384,11 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
     items = read_items(declared, files, [])
     unit = declared.unit
     pair_items = [item for item in items if isinstance(item, Pair)]
-    findings = [_space_at_ends(declared, files), *_duplicate_findings(items, unit)]
-    findings += _text_findings(items)
+    findings = [_space_at_ends(declared, files), *_sentence_findings(items, unit)]
     changes: list[str] = []
     if unit == "pair":
         changes = [layouts.pattern(item.good, item.bad) for item in pair_items]
-        findings += [*_pair_findings(pair_items), _outlier_finding(pair_items, changes)]
+        findings += _pair_findings(pair_items, changes)
     elif unit == "sentence":
         alike = _equal_groups(items, _content)
         both = [group for group in alike if len({item.more["acceptable"] for item in group}) > 1]
@@ -452,27 +435,23 @@ def _segments(sentence: str, spans: list[tuple[int, int, str]]) -> Segments:
     return [*segments, (sentence[before:], None)]
 
 
-def _condition_segments(condition: Condition, item: Design) -> Segments:
-    """Divide a condition's sentence by the regions that predictions name."""
-    formulas = map(Prediction.parse, item.predictions)
-    named = {region for formula in formulas for region in formula.regions}
-    spans = []
-    for region, (start, end) in zip(condition.regions, condition.region_spans(), strict=True):
-        if (region, condition.name) in named and region != SENTENCE and start < end:
-            spans.append((start, end, region))
-    return _segments(condition.sentence, spans)
-
-
 def _labelled_sentences(item: Pair | Design) -> Iterator[tuple[str, Segments]]:
     if isinstance(item, Design):
+        # Only regions that predictions name are segments.
+        formulas = map(Prediction.parse, item.predictions)
+        named = {region for formula in formulas for region in formula.regions}
         for condition in item.conditions:
-            yield condition.name, _condition_segments(condition, item)
+            spans = []
+            for region, span in zip(condition.regions, condition.spans, strict=True):
+                if (region, condition.name) in named and region != SENTENCE and span[0] < span[1]:
+                    spans.append((*span, region))
+            yield condition.name, _segments(condition.sentence, spans)
     elif "acceptable" in item.more:
         yield "+" if item.more["acceptable"] else "−", [(item.good, None)]
     else:
-        spans = item.regions
-        yield "+", _segments(item.good, [(spans.good_start, spans.good_end, "")])
-        yield "−", _segments(item.bad, [(spans.bad_start, spans.bad_end, "")])
+        good_start, good_end, bad_start, bad_end = item.regions
+        yield "+", _segments(item.good, [(good_start, good_end, "")])
+        yield "−", _segments(item.bad, [(bad_start, bad_end, "")])
 
 
 def write_page(check: Check, path: Path, show: int, most: int | None = None) -> None:
@@ -490,8 +469,6 @@ def write_page(check: Check, path: Path, show: int, most: int | None = None) -> 
         show=show,
         number=counted(len(check.items), check.unit),
         columns=[*dict.fromkeys(name for row in check.rows for name in row)],
-        texts=TEXT_COLUMNS,
-        note=LEGEND,
         paradigms={key: evenly(items, most) for key, items in groups.items()},
         totals={key: len(items) for key, items in groups.items()},
         counts={key: counted(len(items), check.unit) for key, items in groups.items()},

@@ -12,32 +12,23 @@ from typing import Any
 import typer
 
 from blimpworks.annotation.options import ValidationOptions
-from blimpworks.commands import shared
-from blimpworks.commands.declare import (
-    AUTHOR,
-    FILLED_IN,
-    UNRECORDED,
-    Arguments,
-    Declared,
-    Use,
-    command,
-    dumped,
-)
+from blimpworks.commands import declare, shared
+from blimpworks.commands.declare import AUTHOR, command
 from blimpworks.commands.options import argument, option, settings, written
 
 PACKAGE = "blimpworks.benchmarks"
 
 
-def _files_beside(declaration: Path, _arguments: Arguments) -> list[Path]:
+def _files_beside(declaration: Path, _arguments: declare.Arguments) -> list[Path]:
     """List the files in a declaration's folder, which a job reads as well."""
     from blimpworks.benchmarks.files import local_files
 
     return [*local_files(declaration.parent).values()]
 
 
-DECLARATION = argument("Declaration, benchmark.yaml.", use=Use(reads=_files_beside))
+DECLARATION = argument("Declaration, benchmark.yaml.", use=declare.Use(reads=_files_beside))
 FILES = option("Source that it names; repeatable.", "--file", default=list)
-SOURCES = option("Directory of the sources.", use=UNRECORDED)
+SOURCES = option("Directory of the sources.", use=declare.UNRECORDED)
 READING = ("openpyxl", "pyarrow")
 """Packages that read a benchmark's files; a product's record has their versions."""
 
@@ -98,7 +89,7 @@ def read_perplexities(
     """Make a table of the perplexities that a benchmark's authors released."""
 
 
-def _declare_judge(name: str, text: str, packages: tuple[str, ...]) -> Declared:
+def _declare_judge(name: str, text: str, packages: tuple[str, ...]) -> declare.Declared:
     """Declare a command that calls the function ``name`` of ``verdicts`` for each items table."""
 
     def judge(
@@ -243,7 +234,7 @@ def judgement_sheets(
     cheap=True,
 )
 def read_judgements(
-    sheets: list[Path] = argument("Filled sheets.", use=FILLED_IN),
+    sheets: list[Path] = argument("Filled sheets.", use=declare.FILLED_IN),
     benchmark: str = shared.BENCHMARK,
     keys: list[Path] = option("Key of sheets; repeatable.", "--key"),
     ratings: Path = written("Table of ratings to write."),
@@ -253,7 +244,7 @@ def read_judgements(
         ValidationOptions,
         LISTS,
         default="{}",
-        use=dumped(mode="json", include={"check_threshold", "per_pair"}),
+        use=declare.dumped(mode="json", include={"check_threshold", "per_pair"}),
     ),
 ) -> Mapping[str, Any]:
     """Check filled sheets, leave out who fails the attention checks, and measure accuracies."""

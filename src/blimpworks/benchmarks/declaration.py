@@ -22,16 +22,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
-from blimpworks.benchmarks.entries import (
-    Code,
-    Column,
-    Data,
-    Files,
-    LabelledFiles,
-    Predictions,
-    Values,
-    as_list,
-)
+from blimpworks.benchmarks import entries
+from blimpworks.benchmarks.entries import Code, Column, Files, Values, as_list
 from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, distinct, parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.strict import DrawnLabel, Label, Strict
@@ -105,9 +97,9 @@ class Perplexities(Files):
     perplexity: Column
 
 
-def _right_of(entry: LabelledFiles) -> str:
+def _right_of(entry: entries.LabelledFiles) -> str:
     # In other layouts than these, a key ``right`` names a column.
-    return entry.right if isinstance(entry, Predictions) else "all"
+    return entry.right if isinstance(entry, entries.Predictions) else "all"
 
 
 class Declaration(Strict):
@@ -130,7 +122,7 @@ class Declaration(Strict):
         tuple[Code, ...] | Mapping[Code, Label], Field(min_length=1), BeforeValidator(as_list)
     ]
     """ISO 639-3 codes, with names if config/languages.tsv lacks a language."""
-    data: Annotated[tuple[Data, ...], Field(min_length=1)]
+    data: Annotated[tuple[entries.Data, ...], Field(min_length=1)]
     items: Positive | Mapping[Code, Positive] | None = None
     """Expected number of items: the same in each language, or a number for each; null: no check."""
     phenomena: Mapping[str, tuple[str, ...]] = Field(default={})

@@ -24,7 +24,7 @@ from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.layouts import Item, item_key, joiner_in, labels_of, region_in, text
 from blimpworks.benchmarks.predictions import WHOLE, Effect, Formula, Prediction, Region
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.templates import Row, Rows, cell, comparable, strip
+from blimpworks.benchmarks.templates import Row, Rows, Span, cell, comparable, strip
 from blimpworks.errors import UserError
 from blimpworks.files import load_json
 from blimpworks.items import APART
@@ -37,35 +37,29 @@ SENTENCE, CRITICAL = "sentence", "critical"
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A sentence of an item, with its regions.
-
-    Either ``texts`` has the text of each region, perhaps empty, and the sentence joins them. Or
-    ``texts`` has only the sentence, and ``spans`` has the span of each region.
-    """
+    """A sentence of an item, with its regions."""
 
     name: str
-    regions: tuple[str, ...]
-    texts: tuple[str, ...]
-    joined_by: str
     row: Row
-    spans: tuple[tuple[int, int], ...] = ()
-    """Half-open spans of the regions in characters; empty if the sentence joins ``texts``."""
+    sentence: str
+    regions: tuple[str, ...]
+    spans: tuple[Span, ...]
+    """Span of each region; an empty region is at the end of the one before."""
+    texts: tuple[str, ...] = ()
+    """Texts of the regions that the sentence joins; empty for a sentence that one column has."""
 
-    @property
-    def sentence(self) -> str:
-        return self.texts[0] if self.spans else self.joined_by.join(filter(None, self.texts))
-
-    def region_spans(self) -> list[tuple[int, int]]:
-        """Return each region's half-open span; an empty region is at the end of the one before."""
-        if self.spans:
-            return [*self.spans]
-        spans = []
-        end = 0
-        for region_text in self.texts:
-            start = end + len(self.joined_by) if region_text and end else end
+    @classmethod
+    def joined(
+        cls, name: str, row: Row, regions: tuple[str, ...], texts: tuple[str, ...], joined_by: str
+    ) -> "Condition":
+        """Make a condition by joining the texts of its regions, which may be empty."""
+        spans, end = [], 0
+        for region_text in texts:
+            start = end + len(joined_by) if region_text and end else end
             end = start + len(region_text)
             spans.append((start, end))
-        return spans
+        sentence = joined_by.join(filter(None, texts))
+        return cls(name, row, sentence, regions, tuple(spans), texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +106,7 @@ def _condition(
         texts = tuple(strip(rows[0], column, as_text(cell(rows[0], column))) for column in regions)
     if not any(texts):
         raise UserError(f"{rows[0].location}: condition {name!r} has no text; expected some.")
-    return Condition(name, regions, texts, joiner_in(rows[0], data, declared), rows[0])
+    return Condition.joined(name, rows[0], regions, texts, joiner_in(rows[0], data, declared))
 
 
 def designs(rows: Rows, data: entries.Designs, declared: Declaration) -> Iterator[Design]:
@@ -126,18 +120,17 @@ def designs(rows: Rows, data: entries.Designs, declared: Declaration) -> Iterato
             context, word = text(row, before), text(row, after)
             sentence = f"{context}{APART}{word}"
             span = (len(sentence) - len(word), len(sentence))
-            group.append(Condition(name, (CRITICAL,), (sentence,), "", row, (span,)))
+            group.append(Condition(name, row, sentence, (CRITICAL,), (span,)))
         for name, column in data.sentences.items():
             # A template is no column of the row. It can only be blank if its columns may be empty.
             may_lack = column in row.account.allow_empty or column not in row.cells
             if may_lack and not as_text(cell(row, column)).strip():
                 continue
             sentence = text(row, column)
-            regions: dict[str, tuple[int, int]] = {SENTENCE: (0, len(sentence))}
+            regions = {SENTENCE: (0, len(sentence))}
             if name in data.critical:
                 regions[CRITICAL] = region_in(row, sentence, data.critical[name])
-            texts, spans = (sentence,), tuple(regions.values())
-            group.append(Condition(name, tuple(regions), texts, " ", row, spans))
+            group.append(Condition(name, row, sentence, (*regions,), (*regions.values(),)))
         if not group:
             raise UserError(
                 f"{row.location}: no condition has a sentence; expected one or more. Correct the "
@@ -199,7 +192,7 @@ def _suite_condition(row: Row, value: Any, joiner: str) -> Condition:
             f"{row.location}: a condition of the item has no {error}; expected condition_name, "
             "and regions with region_number and content. Correct the file."
         ) from error
-    return Condition(name, regions, texts, joiner, row)
+    return Condition.joined(name, row, regions, texts, joiner)
 
 
 def _make_design(
@@ -222,7 +215,7 @@ def _make_design(
             f"{row.location}: item {name!r} has the condition {repeated[0]!r} twice; expected "
             "distinct ones. Correct the file, or 'item' and 'condition'."
         )
-    spans: dict[Region, tuple[int, int]] = {}
+    spans: dict[Region, Span] = {}
     for condition in group:
         if repeated := _repeated(condition.regions):
             raise UserError(
@@ -230,7 +223,7 @@ def _make_design(
                 f"{repeated[0]!r} twice; expected distinct ones. Correct the file, or 'item' and "
                 "'region'."
             )
-        for region, span in zip(condition.regions, condition.region_spans(), strict=True):
+        for region, span in zip(condition.regions, condition.spans, strict=True):
             spans[region, condition.name] = span
     formulas: list[Formula] = []
     try:
@@ -298,7 +291,7 @@ def alternatives(rows: Rows, data: entries.Alternatives, declared: Declaration) 
         for name, option in options.items():
             end = len(start + option)
             spans = ((0, end), (len(start), end))
-            group.append(Condition(name, (SENTENCE, OPTION), (start + option,), "", row, spans))
+            group.append(Condition(name, row, start + option, (SENTENCE, OPTION), spans))
         predictions = tuple(
             f"({region};%{RIGHT}%) < ({region};%{name}%)" for name in options if name != RIGHT
         )

@@ -11,6 +11,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from filecmp import cmp
 from pathlib import Path
@@ -77,25 +78,19 @@ def _snake(column: str) -> str:
     return re.sub(r"\W+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)).strip("_").lower()
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Texts of the columns of some rows, without columns of lists and objects."""
+class Columns(dict[str, list[str]]):
+    """Texts of the columns that all rows have, without columns of lists and objects."""
 
-    values: Mapping[str, list[str]]
-
-    @classmethod
-    def of(cls, rows: Sequence[Mapping[str, Any]]) -> "Columns":
-        # Only columns that all rows have.
-        values = {}
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        super().__init__()
         for name in rows[0] if rows else ():
             cells = [row.get(name, []) for row in rows]
             if not any(isinstance(value, list | dict) for value in cells):
-                values[name] = [as_text(value).strip() for value in cells]
-        return cls(values)
+                self[name] = [as_text(value).strip() for value in cells]
 
     def called(self, key: str) -> str | None:
         """Return the first column with a usual heading of a key, or None."""
-        return next((name for name in self.values if _snake(name) in USUAL_HEADINGS[key]), None)
+        return next((name for name in self if _snake(name) in USUAL_HEADINGS[key]), None)
 
     @property
     def sentences(self) -> list[str]:
@@ -106,7 +101,7 @@ class Columns:
     def texts(self) -> list[str]:
         """Columns with texts of several words."""
         names = []
-        for name, texts in self.values.items():
+        for name, texts in self.items():
             # Units are words, or characters in scripts without spaces.
             lengths = (len(text.split() if text.isascii() else units(text)) for text in texts)
             if sum(lengths) / len(texts) > SENTENCE_UNITS:
@@ -122,7 +117,7 @@ class Columns:
     def labels(self) -> dict[str, tuple[list[str], list[str]]]:
         """Values that mean right, and values that mean wrong, of columns without other values."""
         labels = {}
-        for name, texts in self.values.items():
+        for name, texts in self.items():
             distinct = sorted({*texts})
             right = [text for text in distinct if comparable(text) in RIGHT]
             wrong = [text for text in distinct if comparable(text) in WRONG]
@@ -133,9 +128,9 @@ class Columns:
     @property
     def two_valued(self) -> dict[str, list[str]]:
         """Values of each column with two distinct values, but no sentences."""
-        distinct = {name: sorted({*values}) for name, values in self.values.items()}
         texts = {*self.texts}
-        return {name: v for name, v in distinct.items() if len(v) == 2 and name not in texts}
+        distinct = {name: sorted({*values}) for name, values in self.items() if name not in texts}
+        return {name: values for name, values in distinct.items() if len(values) == 2}
 
 
 def _either_of(names: Sequence[str]) -> str:
@@ -161,33 +156,12 @@ def _is_data(headings: Sequence[str]) -> bool:
     )
 
 
-def _guess_format(name: str, folder: Path) -> tuple[dict[str, Any], list[Mapping[str, Any]]]:
-    """Guess the keys that say how to read a file; return them with rows of the file."""
-    keys: dict[str, Any] = {"files": name}
-    rows = _sample(Files(**keys), folder)
-    suffix = Path(name).suffix.lower()
-    if suffix == ".txt" and "\t" in rows[0]["text"]:
-        keys["format"] = "tsv"
-        rows = _sample(Files(**keys), folder)
-    headings = [*rows[0]]
-    is_table = suffix in (".csv", ".tsv", ".xlsx") or "format" in keys
-    if is_table and _is_data(headings):
-        names = [f"column{number}" for number in range(1, len(headings) + 1)]
-        rows = _sample(Files(**keys, columns=names), folder)
-        columns = Columns.of(rows)
-        roles = dict.fromkeys(columns.sentences[:1], "sentence")
-        roles |= dict.fromkeys([*columns.labels][:1], "label")
-        keys["columns"] = [roles.get(column, column) for column in names]
-        rows = _sample(Files(**keys), folder)
-    return keys, rows
-
-
 def _alternates(columns: Columns, label: str, right: Sequence[str]) -> bool:
     """Tell whether each two rows are a good and a bad sentence that share most words."""
-    labels = [value in right for value in columns.values[label]]
+    labels = [value in right for value in columns[label]]
     if len(labels) % 2 or any(a == b for a, b in zip(labels[::2], labels[1::2], strict=True)):
         return False
-    texts = columns.values[columns.sentences[0]]
+    texts = columns[columns.sentences[0]]
     shared = 0
     for first, second in zip(texts[::2], texts[1::2], strict=True):
         sides = Counter(units(first)), Counter(units(second))
@@ -205,10 +179,10 @@ def _labelled_sentences(columns: Columns) -> Guess:
     entry = {"sentence": columns.sentences[0], "label": label}
     item = columns.called("item")
     if item is not None:
-        is_right = [value in right for value in columns.values[label]]
-        sides = {*zip(columns.values[item], is_right, strict=True)}
+        is_right = [value in right for value in columns[label]]
+        sides = {*zip(columns[item], is_right, strict=True)}
         # Each item must have both a right and a wrong row.
-        if len(sides) < 2 * len({*columns.values[item]}):
+        if len(sides) < 2 * len({*columns[item]}):
             item = None
     if item or _alternates(columns, label, right):
         named = {"item": item} if item else {}
@@ -237,7 +211,7 @@ def _guess_layout(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Guess:
         return Guess({"layout": "suites"})
     condition, item = columns.called("condition"), columns.called("item")
     if condition and item:
-        texts = [name for name in columns.values if name not in (condition, item)]
+        texts = [name for name in columns if name not in (condition, item)]
         open_keys = {
             "regions": f"columns with the regions in order, of {', '.join(texts)}",
             "predictions": "formulas such as (verb;%match%) < (verb;%mismatch%)",
@@ -262,20 +236,24 @@ def _guess_layout(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Guess:
     return guess
 
 
-def _language_codes(values: Sequence[str]) -> dict[str, str] | None:
-    """Return the three-letter code of each of a column's values; None if one is no language."""
-    distinct = sorted({*values})
-    if not all(map(langcodes.tag_is_valid, distinct)):
-        return None
-    try:
-        return {value: langcodes.Language.get(value).to_alpha3() for value in distinct}
-    except LookupError:
-        return None
-
-
 def _guess_entry(name: str, folder: Path) -> Guess:
-    keys, rows = _guess_format(name, folder)
-    columns = Columns.of(rows)
+    """Guess how to read a file, then the meaning of its columns."""
+    keys: dict[str, Any] = {"files": name}
+    rows = _sample(Files(**keys), folder)
+    suffix = Path(name).suffix.lower()
+    if suffix == ".txt" and "\t" in rows[0]["text"]:
+        keys["format"] = "tsv"
+        rows = _sample(Files(**keys), folder)
+    headings = [*rows[0]]
+    is_table = suffix in (".csv", ".tsv", ".xlsx") or "format" in keys
+    if is_table and _is_data(headings):
+        names = [f"column{number}" for number in range(1, len(headings) + 1)]
+        columns = Columns(_sample(Files(**keys, columns=names), folder))
+        roles = dict.fromkeys(columns.sentences[:1], "sentence")
+        roles |= dict.fromkeys([*columns.labels][:1], "label")
+        keys["columns"] = [roles.get(column, column) for column in names]
+        rows = _sample(Files(**keys), folder)
+    columns = Columns(rows)
     guess = _guess_layout(columns, rows)
     guess.entry = {"layout": guess.entry.pop("layout"), **keys, **guess.entry}
     taken = {value for value in guess.entry.values() if isinstance(value, str)}
@@ -283,16 +261,18 @@ def _guess_entry(name: str, folder: Path) -> Guess:
         column = columns.called(key)
         if column and column not in taken and (column != key or key == "id"):
             # Each row has another id, but several rows share a paradigm.
-            values = columns.values[column]
+            values = columns[column]
             if (len({*values}) == len(values)) == (key == "id"):
                 guess.entry[key] = column
     lang = columns.called("lang")
-    codes = _language_codes(columns.values[lang]) if lang else None
-    if lang and codes:
-        guess.languages = tuple(sorted({*codes.values()}))
-        guess.entry |= {} if lang == "lang" else {"lang": lang}
-        changed = {value: code for value, code in codes.items() if value != code}
-        guess.entry |= {"rename": {lang: changed}} if changed else {}
+    tags = sorted({*columns[lang]}) if lang else []
+    if lang and all(map(langcodes.tag_is_valid, tags)):
+        with suppress(LookupError):  # a tag may have no code of three letters
+            codes = {tag: langcodes.Language.get(tag).to_alpha3() for tag in tags}
+            guess.languages = tuple(sorted({*codes.values()}))
+            guess.entry |= {} if lang == "lang" else {"lang": lang}
+            changed = {tag: code for tag, code in codes.items() if tag != code}
+            guess.entry |= {"rename": {lang: changed}} if changed else {}
     return guess
 
 
@@ -310,9 +290,12 @@ def _merged(guesses: Sequence[Guess]) -> list[Guess]:
     return [*merged.values()]
 
 
-def _inline_yaml(value: Any) -> str:
-    text = yaml.safe_dump([value], allow_unicode=True, default_flow_style=True, width=10**6)
-    return text.strip()[1:-1]
+def _inline_yaml(mapping: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for key, value in mapping.items():
+        text = yaml.safe_dump([value], allow_unicode=True, default_flow_style=True, width=10**6)
+        lines.append(f"{key}: {text.strip()[1:-1]}")
+    return lines
 
 
 def _names_inside(folder: Path, files: Sequence[Path]) -> list[str]:
@@ -330,20 +313,6 @@ def _names_inside(folder: Path, files: Sequence[Path]) -> list[str]:
         shutil.copyfile(file, copy)
         names.append(file.name)
     return names
-
-
-def _draft(head: Mapping[str, Any], guesses: Sequence[Guess]) -> Iterator[str]:
-    """Yield the lines of a declaration, with comments for what is not clear."""
-    for key, value in head.items():
-        yield f"{key}: {_inline_yaml(value)}"
-    if "languages" not in head:
-        yield "# languages: [zho]  # ISO 639-3 codes, or a mapping with names"
-    yield "data:"
-    for guess in guesses:
-        first, *further = [f"{key}: {_inline_yaml(value)}" for key, value in guess.entry.items()]
-        yield f"  - {first}"
-        yield from (f"    {line}" for line in further)
-        yield from (f"    # {key}: {choices}" for key, choices in guess.open.items())
 
 
 def guess_declaration(
@@ -373,7 +342,16 @@ def guess_declaration(
     if named:
         must_name = unnamed or any(titles.values())
         head["languages"] = {lang: table.get(lang, lang) for lang in named} if must_name else named
-    write_text(path, "".join(f"{line}\n" for line in _draft(head, guesses)))
+    lines = _inline_yaml(head)
+    if not named:
+        lines.append("# languages: [zho]  # ISO 639-3 codes, or a mapping with names")
+    lines.append("data:")
+    for guess in guesses:
+        first, *further = _inline_yaml(guess.entry)
+        # Comments ask for what is not clear.
+        further += [f"# {key}: {choices}" for key, choices in guess.open.items()]
+        lines += [f"  - {first}", *(f"    {line}" for line in further)]
+    write_text(path, "".join(f"{line}\n" for line in lines))
     for guess in guesses:
         listed = (f"{key} {value}" for key, value in guess.entry.items() if key != "files")
         yield f"{', '.join(as_list(guess.entry['files']))}: {', '.join(listed)}"

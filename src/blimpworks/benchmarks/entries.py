@@ -142,18 +142,6 @@ class Files(PlainFiles):
     ] = ()
     """Tables that add columns to rows, after everything else."""
 
-    @property
-    def every_pattern(self) -> tuple[str, ...]:
-        """Patterns of file names of the entry and of its aligned files."""
-        return (*self.patterns, *(name for files in self.aligned for name in files.patterns))
-
-    @property
-    def tables(self) -> tuple[str, ...]:
-        """Names of the tables that ``rename`` and ``lookup`` name, in the benchmark's folder."""
-        new_values = [values for entry in (self, *self.aligned) for values in entry.rename.values()]
-        names = [values for values in new_values if isinstance(values, str)]
-        return (*names, *(lookup.table for lookup in self.lookup))
-
 
 class Ratings(Files):
     """Rows with a sentence and a person's grade; a sentence may have several rows."""

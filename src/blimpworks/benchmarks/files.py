@@ -36,10 +36,8 @@ COMPRESSED: Mapping[str, Callable[[bytes], bytes]] = {
 ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")
 Named = Mapping[str, Path]
 """Paths of the benchmark's sources and of the files in its folder, by name."""
-Captures = Mapping[str, str]
-"""Values by column, from the name of a file."""
-FileRows = tuple[Captures, Sequence[Row]]
-"""Values from the name of a file, and its rows."""
+FileRows = tuple[Mapping[str, str], Sequence[Row]]
+"""Values by column from the name of a file, and the file's rows."""
 AnyFiles = TypeVar("AnyFiles", bound=PlainFiles)
 LONGEST_PATTERN = 500
 BROKEN = (
@@ -92,8 +90,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def _uncompressed(name: str, content: bytes) -> bytes:
-    unpack = COMPRESSED.get(PurePosixPath(name).suffix)
-    return unpack(content) if unpack else content
+    return COMPRESSED.get(PurePosixPath(name).suffix, bytes)(content)
 
 
 def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table, dict[str, str]]]:
@@ -206,18 +203,6 @@ def with_new_names(entry: AnyFiles, folder: Path) -> AnyFiles:
     return entry.model_copy(update={"rename": tables})
 
 
-def _matching_files(entry: PlainFiles, named: Named, account: Account) -> list[tuple[str, Path]]:
-    """List names and paths of files that patterns fit. UserError for a pattern without files."""
-    for pattern in entry.patterns:
-        if not any(columns_in([pattern], name) is not None for name in named):
-            raise UserError(
-                f"{account.entry}: 'files' {pattern!r} fits no file "
-                f"({', '.join([*named][:4]) or 'there is none'}{', …' if len(named) > 4 else ''}); "
-                "correct the pattern, or add the files to sources.tsv or to the folder."
-            )
-    return sorted(item for item in named.items() if columns_in(entry.patterns, item[0]) is not None)
-
-
 def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[Row]:
     """Read the rows of an entry's files, and count them in its account.
 
@@ -257,7 +242,9 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
             f"{account.entry}: no row of {len(account.files)} files is left; correct 'where' and "
             "'skip_lines'."
         )
-    return [*_with_lookups(rows, entry, folder)]
+    for lookup in entry.lookup:
+        rows = [*_with_lookup(rows, lookup, entry, folder)]
+    return rows
 
 
 def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account) -> list[FileRows]:
@@ -267,8 +254,16 @@ def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account
     values: dict[str, set[str]] = {column: set() for column in new_values}
     text_counts: dict[str, int] = {}
     tables: list[FileRows] = []
-    for name, path in _matching_files(entry, named, account):
-        for table, in_name in tables_in(path, name, entry):
+    for pattern in entry.patterns:
+        if not any(columns_in([pattern], name) is not None for name in named):
+            raise UserError(
+                f"{account.entry}: 'files' {pattern!r} fits no file "
+                f"({', '.join([*named][:4]) or 'there is none'}{', …' if len(named) > 4 else ''}); "
+                "correct the pattern, or add the files to sources.tsv or to the folder."
+            )
+    fitting = {name for name in named if columns_in(entry.patterns, name) is not None}
+    for name in sorted(fitting):
+        for table, in_name in tables_in(named[name], name, entry):
             if table.name in account.files:
                 raise UserError(
                     f"{account.entry}: {table.name} is read twice, from {name} the second time; "
@@ -388,54 +383,38 @@ def _join_aligned(
             )
 
 
-def _with_lookups(rows: Iterable[Row], entry: Files, folder: Path) -> Iterator[Row]:
-    """Add the columns of lookup tables. UserError for a row that a table lacks, or the reverse."""
-    if not entry.lookup:
-        yield from rows
-        return
-    tables = [(lookup, *_read_lookup(lookup, folder)) for lookup in entry.lookup]
-    used: list[set[tuple[str, ...]]] = [set() for _ in tables]
-    blank = [dict.fromkeys(next(iter(table.values()))[1], "") for _, _, table in tables]
-    for row in rows:
-        cells = dict(row.cells)
-        for (lookup, path, table), keys, empty in zip(tables, used, blank, strict=True):
-            key = tuple(as_text(cell(row, name)).strip() for name in lookup.by)
-            if key not in table and not lookup.partial:
-                raise UserError(
-                    f"{row.location}: {path} has no row for {_key_text(lookup, key)}; add it, or "
-                    "leave such rows out with 'where'."
-                )
-            keys.add(key)
-            _, added = table.get(key, (0, empty))
-            if twice := added.keys() & cells.keys():
-                name = min(twice)
-                raise UserError(f"{path}: column {name!r} is in {row.file} too; rename it.")
-            cells |= added
-        yield replace(row, cells=cells)
-    for (lookup, path, table), keys in zip(tables, used, strict=True):
-        for key in table.keys() - keys if not lookup.partial else ():
-            raise UserError(
-                f"{path}:{table[key][0]}: no row of {', '.join(entry.patterns)} has "
-                f"{_key_text(lookup, key)}; correct the line, or take it out."
-            )
+def _with_lookup(rows: Iterable[Row], lookup: Lookup, entry: Files, folder: Path) -> Iterator[Row]:
+    """Add the columns of a lookup table. UserError for a row that it lacks, or the reverse."""
 
+    def key_text(key: Sequence[str]) -> str:
+        return ", ".join(f"{name} {value!r}" for name, value in zip(lookup.by, key, strict=True))
 
-def _key_text(lookup: Lookup, key: Sequence[str]) -> str:
-    return ", ".join(f"{name} {value!r}" for name, value in zip(lookup.by, key, strict=True))
-
-
-def _read_lookup(
-    lookup: Lookup, folder: Path
-) -> tuple[Path, dict[tuple[str, ...], tuple[int, Mapping[str, str]]]]:
-    """Read a lookup table; return its path, and the line and further cells of each key."""
     path = below(folder, lookup.table, f"{declaration_in(folder)}: a table of 'lookup'")
-    rows: dict[tuple[str, ...], tuple[int, Mapping[str, str]]] = {}
+    # Line and further cells of each key.
+    table: dict[tuple[str, ...], tuple[int, Mapping[str, str]]] = {}
     with reading(path, "a tab-separated table with headings", "Add it, or correct 'lookup'."):
         dialect = {} if path.suffix == ".csv" else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
         for line, cells in table_rows(path, lookup.by, **dialect):
             key = tuple(cells.pop(name).strip() for name in lookup.by)
-            if key in rows and not lookup.partial:
-                fault = f"{_key_text(lookup, key)} is in line {rows[key][0]} already"
-                raise BadLine(line, fault)
-            rows.setdefault(key, (line, cells))
-    return path, rows
+            if key in table and not lookup.partial:
+                raise BadLine(line, f"{key_text(key)} is in line {table[key][0]} already")
+            table.setdefault(key, (line, cells))
+    blank = dict.fromkeys(next(iter(table.values()))[1], "")
+    used: set[tuple[str, ...]] = set()
+    for row in rows:
+        key = tuple(as_text(cell(row, name)).strip() for name in lookup.by)
+        if key not in table and not lookup.partial:
+            raise UserError(
+                f"{row.location}: {path} has no row for {key_text(key)}; add it, or leave such "
+                "rows out with 'where'."
+            )
+        used.add(key)
+        _, added = table.get(key, (0, blank))
+        if twice := added.keys() & row.cells.keys():
+            raise UserError(f"{path}: column {min(twice)!r} is in {row.file} too; rename it.")
+        yield replace(row, cells={**row.cells, **added})
+    for key in table.keys() - used if not lookup.partial else ():
+        raise UserError(
+            f"{path}:{table[key][0]}: no row of {', '.join(entry.patterns)} has {key_text(key)}; "
+            "correct the line, or take it out."
+        )

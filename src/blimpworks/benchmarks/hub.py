@@ -18,11 +18,18 @@ SOURCE_COLUMNS = (
 )  # fmt: skip
 
 
-def _hub_rows(dataset: str, revision: str, split: str, benchmark: str) -> list[SourceRow]:
-    """List the files of a data set as rows of sources, with the checksums that the hub has."""
+def pin_dataset(dataset: str, revision: str, split: str, folder: Path) -> list[SourceRow]:
+    """Add the files of a data set of the hub to a benchmark's table of sources; return the rows.
+
+    Rows pin the commit of the revision. A ``split`` selects the files with its name. A file without
+    a checksum on the hub is downloaded once to compute it. Raises UserError for an unknown data set
+    or split, a hub that does not answer, and files that the table has already.
+    """
     from huggingface_hub import HfApi, hf_hub_url  # not in every environment
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
+    path = folder / "sources.tsv"
+    before = read_rows(SourceRow, path) if path.exists() else []
     # The hub library's HTTP client, and so the class of its network errors, differs by version.
     classes = (HFValidationError, OSError, *HfHubHTTPError.__bases__)
     errors = cast(tuple[type[Exception], ...], classes)
@@ -41,57 +48,37 @@ def _hub_rows(dataset: str, revision: str, split: str, benchmark: str) -> list[S
             f"the hub does not answer about {dataset} ({reason}); try again, on a machine with "
             "a network."
         ) from error
-    files = []
+    licence = getattr(info.card_data, "license", None) or ""
+    rows = []
     for file in info.siblings or ():
         name = file.rfilename
         in_split = not split or split in re.split(r"[/_.\-]", name)
         is_readable = PurePosixPath(plain_name(name)).suffix in SUFFIXES or name.endswith(ARCHIVES)
         if in_split and is_readable:
-            files.append(file)
-    if not files:
-        names = ", ".join(file.rfilename for file in info.siblings or ())
-        raise UserError(
-            f"{dataset} at {info.sha} has no file of split {split!r} in a format that can be read; "
-            f"it has: {names:.300}. Correct --split, or leave it out."
-        )
-    licence = getattr(info.card_data, "license", None) or ""
-    return [
-        validated(
-            SourceRow,
-            {
-                "name": f"{benchmark}/{file.rfilename}",
-                "kind": benchmark,
+            cells = {
+                **dict.fromkeys(("name", "mirror"), f"{folder.name}/{name}"),
+                "kind": folder.name,
                 "lang": "",
                 "version": info.sha,
                 "sha256": file.lfs.sha256 if file.lfs else "",
                 "bytes": file.size,
                 "licence": licence if isinstance(licence, str) else ", ".join(licence),
-                "url": hf_hub_url(dataset, file.rfilename, repo_type="dataset", revision=info.sha),
-                "mirror": f"{benchmark}/{file.rfilename}",
-            },
-            dataset,
+                "url": hf_hub_url(dataset, name, repo_type="dataset", revision=info.sha),
+            }
+            rows.append(validated(SourceRow, cells, dataset))
+    if not rows:
+        names = ", ".join(file.rfilename for file in info.siblings or ())
+        raise UserError(
+            f"{dataset} at {info.sha} has no file of split {split!r} in a format that can be read; "
+            f"it has: {names:.300}. Correct --split, or leave it out."
         )
-        for file in files
-    ]
-
-
-def pin_dataset(dataset: str, revision: str, split: str, folder: Path) -> list[SourceRow]:
-    """Add the files of a data set of the hub to a benchmark's table of sources; return the rows.
-
-    Rows pin the commit of the revision. A ``split`` selects the files with its name. A file without
-    a checksum on the hub is downloaded once to compute it. Raises UserError for an unknown data set
-    or split, a hub that does not answer, and files that the table has already.
-    """
-    path = folder / "sources.tsv"
-    before = read_rows(SourceRow, path) if path.exists() else []
-    rows = _hub_rows(dataset, revision, split, folder.name)
     twice = {row.name for row in before} & {row.name for row in rows}
     if twice:
         raise UserError(f"{path} has a row {min(twice)!r} already; take it out to pin it again.")
     lines: list[tuple[str, ...]] = [SOURCE_COLUMNS]
     for row in (*before, *rows):
-        cells = (getattr(row, name) for name in SOURCE_COLUMNS)
-        lines.append(tuple("" if cell is None else str(cell) for cell in cells))
+        values = (getattr(row, name) for name in SOURCE_COLUMNS)
+        lines.append(tuple("" if value is None else str(value) for value in values))
     write_text(path, "".join("\t".join(line) + "\n" for line in lines))
     for row in rows:
         if not row.sha256:

@@ -19,23 +19,10 @@ from itertools import product
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
-from blimpworks.benchmarks import entries
+from blimpworks.benchmarks import entries, templates
 from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.templates import (
-    FORMS,
-    INVISIBLE,
-    Row,
-    Rows,
-    Span,
-    cell,
-    has_column,
-    is_one_of,
-    occurrences,
-    plain,
-    strip,
-    word_span,
-)
+from blimpworks.benchmarks.templates import Row, Rows, Span, cell, is_one_of, plain, strip
 from blimpworks.errors import UserError
 from blimpworks.items import ALL, Regions, common_prefix_length
 
@@ -181,7 +168,7 @@ def label_in(row: Row, column: str | None, default: str) -> str:
     if column is not None:
         return not_empty(row, column)
     key, advice = f"{row.file}: {default}", f"name a column as {default!r}"
-    return not_empty(row, default) if has_column(row, default, key, advice) else ""
+    return not_empty(row, default) if templates.has_column(row, default, key, advice) else ""
 
 
 def not_empty(row: Row, column: str) -> str:
@@ -210,13 +197,22 @@ def region_in(
 ) -> Span:
     """Return the span of a critical region, from its text in a row or from the index of its word.
 
-    If the text occurs several times, the occurrence nearest to ``near`` is taken or, without
-    ``near``, the one that ends the sentence. Raises UserError if no or several occurrences fit.
+    If the text occurs several times, occurrences with the fewest ends inside words are preferred;
+    then the one nearest to ``near`` or, without ``near``, the one that ends the sentence. Raises
+    UserError if no or several occurrences fit.
     """
     if isinstance(critical, entries.CriticalIndex):
-        return word_span(row, sentence, critical.word, critical.words)
+        return templates.word_span(row, sentence, critical.word, critical.words)
     region_text = text(row, critical)
-    spans = _spans_of(sentence, region_text, near)
+
+    def rank(span: Span) -> tuple[int, int]:
+        gap = max(span[0] - near[1], near[0] - span[1], 0) if near else span[1] < len(sentence)
+        return sum(_joins(sentence, end) for end in span), gap
+
+    starts = templates.occurrences(sentence, region_text)
+    ranked = [(start, start + len(region_text)) for start in starts]
+    best = min(map(rank, ranked), default=None)
+    spans = [span for span in ranked if rank(span) == best]
     if not spans:
         raise UserError(
             f"{row.location}: the critical region {region_text!r} (column {critical!r}) is no part "
@@ -422,22 +418,6 @@ def difference(good: str, bad: str) -> Regions:
     return Regions(start, len(good) - after, start, len(bad) - after)
 
 
-def _spans_of(sentence: str, text: str, near: Span | None) -> list[Span]:
-    """Return the best spans of a text in a sentence, several if they are equally good.
-
-    The best have the fewest ends inside words, and then are nearest to ``near`` or, without
-    ``near``, end the sentence.
-    """
-    spans = [(start, start + len(text)) for start in occurrences(sentence, text)]
-
-    def rank(span: Span) -> tuple[int, int]:
-        gap = max(span[0] - near[1], near[0] - span[1], 0) if near else span[1] < len(sentence)
-        return sum(_joins(sentence, end) for end in span), gap
-
-    best = min(map(rank, spans), default=None)
-    return [span for span in spans if rank(span) == best]
-
-
 CHANGES = {"insert": "inserted", "delete": "deleted", "replace": "exchanged"}
 """Name of a change, by its name in ``difflib``."""
 DIVISION = "where words are divided"
@@ -463,11 +443,11 @@ def count_words(sentence: str) -> int:
 
 def same_but_for(first: str, second: str) -> str | None:
     """Name the only difference of two sentences, such as "white space"; None if words differ."""
-    if first.translate(INVISIBLE) == second.translate(INVISIBLE):
+    if first.translate(templates.INVISIBLE) == second.translate(templates.INVISIBLE):
         return "invisible characters"
     if first.split() == second.split():
         return "white space"
-    for form in FORMS:
+    for form in templates.FORMS:
         if plain(first, form) == plain(second, form):
             return f"Unicode normalisation ({form})"
     return DIVISION if "".join(first.split()) == "".join(second.split()) else None

@@ -11,18 +11,16 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from pydantic import PrivateAttr
-
 from blimpworks.benchmarks.declaration import Declaration, declaration_in
-from blimpworks.benchmarks.entries import Files, LabelledFiles, Ratings
+from blimpworks.benchmarks.entries import Files, LabelledFiles, PlainFiles, Ratings
 from blimpworks.benchmarks.exhibits import specs_of
 from blimpworks.benchmarks.files import columns_in, local_files, new_names_table
 from blimpworks.campaign.catalogue import Catalogue, LanguageRow, ModelRow, NeededRow, SourceRow
@@ -62,8 +60,7 @@ ONE_SIZE = (
     "compares models of several sizes; fill in the number of parameters of at least two in the "
     "table of models."
 )
-PRINTED_EXHIBITS = ("phenomena", "paradigms")
-"""Exhibits whose printed numbers are accuracies."""
+ACCURACIES_PATH = "{results}/accuracies/{paper}.parquet"
 UNKNOWN_LANGUAGE = {
     **dict.fromkeys(("ud_name", "family", "excluded_treebanks", "note"), ""),
     **dict.fromkeys(("unimorph", "untested", "special"), ()),
@@ -77,10 +74,9 @@ ASSUMED_ITEMS = 1000
 class Declared(Declaration):
     """A declared benchmark: its files, its languages and numbers of items, and its ``Paper``."""
 
-    _counts: dict[tuple[str, Path | None, int | None], Mapping[str, int] | None] = PrivateAttr(
-        default_factory=dict
-    )
-    """Numbers of items by language, keyed by resources, mirror and limit; None if unknown."""
+    @cached_property
+    def _counted(self) -> Callable[..., Mapping[str, int] | None]:
+        return cache(self._count_items)
 
     @property
     def name(self) -> str:
@@ -125,10 +121,12 @@ class Declared(Declaration):
         """
         patterns = _name_patterns(entries)
         files = local_files(self.folder).items()
-        data = [path for name, path in files if columns_in(patterns, name) is not None]
-        names = [name for entry in _with_ratings(entries) for name in entry.tables]
-        tables = [new_names_table(self.folder, name) for name in names]
-        return [*map(str, data + tables)]
+        paths = [path for name, path in files if columns_in(patterns, name) is not None]
+        for entry in _with_inner(entries):
+            names = [values for values in entry.rename.values() if isinstance(values, str)]
+            names += [lookup.table for lookup in getattr(entry, "lookup", ())]
+            paths += [new_names_table(self.folder, name) for name in names]
+        return [*map(str, paths)]
 
     # Called by rules of the workflow
 
@@ -177,11 +175,7 @@ class Declared(Declaration):
         number = self.expected(lang)
         if number and not limit:
             return number
-        resources, mirror = campaign.pathvars.resources, campaign.mirror
-        key = (resources, mirror, limit)
-        if key not in self._counts:
-            self._counts[key] = self._count_items(Path(resources), mirror, limit)
-        counts = self._counts[key]
+        counts = self._counted(Path(campaign.pathvars.resources), campaign.mirror, limit)
         return None if counts is None else counts.get(lang, 0)
 
     def _count_items(
@@ -267,30 +261,6 @@ class Declared(Declaration):
         if self.name in campaign.benchmarks:
             self.check_languages(campaign.catalogue.languages)
 
-    def tables(self) -> dict[str, TableKind]:
-        """Return the tables that exhibits read besides those of all papers, by name."""
-        accuracies = "{results}/accuracies/{paper}.parquet"
-        return {
-            "several_models": TableKind(
-                paths=accuracies,
-                evaluated=True,
-                absent=lambda campaign: ONE_MODEL if len(campaign.models) < 2 else "",
-            ),
-            "sized_models": TableKind(
-                paths=accuracies,
-                evaluated=True,
-                absent=lambda campaign: ONE_SIZE if len({*named_sizes(campaign)}) < 2 else "",
-            ),
-            "people": TableKind(
-                paths="{results}/accuracies/people/{paper}.parquet",
-                sources=lambda _campaign, _catalogue: self.sources_of(self.people),
-            ),
-            "model_perplexities": TableKind(
-                paths="{results}/perplexities/released/{paper}.parquet",
-                sources=lambda _campaign, _catalogue: self.sources_of(self.perplexities),
-            ),
-        }
-
     def printed_accuracies(self, printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
         """Yield the printed accuracies of phenomena and paradigms, from 0 to 1.
 
@@ -306,11 +276,14 @@ class Declared(Declaration):
         from blimpworks.reproduction.printed import PrintedAccuracy
 
         for row in printed:
-            if row.exhibit not in PRINTED_EXHIBITS or row.value is None or row.unit != "%":
+            if row.value is None or row.unit != "%":
                 continue
-            phenomenon, paradigm = ALL if row.row.lower() == ALL else row.row, ALL
-            if row.exhibit == "paradigms":
+            if row.exhibit == "phenomena":
+                phenomenon, paradigm = ALL if row.row.lower() == ALL else row.row, ALL
+            elif row.exhibit == "paradigms":
                 phenomenon, paradigm = self.phenomenon_of(row.row) or row.row, row.row
+            else:
+                continue
             yield PrintedAccuracy(
                 model=row.column,
                 lang=next(iter(self.languages)),
@@ -374,7 +347,26 @@ class Declared(Declaration):
             ),
             exhibits=specs_of(self.name, present, released=has_printed_numbers),
             facts={"benchmark": lambda _campaign, _catalogue: facts, "sizes": sizes},
-            tables=self.tables(),
+            tables={
+                "several_models": TableKind(
+                    paths=ACCURACIES_PATH,
+                    evaluated=True,
+                    absent=lambda campaign: ONE_MODEL if len(campaign.models) < 2 else "",
+                ),
+                "sized_models": TableKind(
+                    paths=ACCURACIES_PATH,
+                    evaluated=True,
+                    absent=lambda campaign: ONE_SIZE if len({*named_sizes(campaign)}) < 2 else "",
+                ),
+                "people": TableKind(
+                    paths="{results}/accuracies/people/{paper}.parquet",
+                    sources=lambda _campaign, _catalogue: self.sources_of(self.people),
+                ),
+                "model_perplexities": TableKind(
+                    paths="{results}/perplexities/released/{paper}.parquet",
+                    sources=lambda _campaign, _catalogue: self.sources_of(self.perplexities),
+                ),
+            },
             formulas=(f"{PACKAGE}.exhibits.view",),
             commands=(f"{PACKAGE}.commands",),
             rules="declared_benchmarks.smk",
@@ -385,16 +377,16 @@ class Declared(Declaration):
         )
 
 
-def _with_ratings(entries: Sequence[Files]) -> Iterator[Files]:
-    # Yield each entry, and after it the entry of people's ratings that it contains, if any.
+def _with_inner(entries: Iterable[Files]) -> Iterator[PlainFiles]:
+    # Yield each entry, its aligned files, and the files of people's ratings that it contains.
     for entry in entries:
-        yield entry
+        yield from (entry, *entry.aligned)
         if isinstance(entry, LabelledFiles) and isinstance(entry.rating, Ratings):
-            yield entry.rating
+            yield from _with_inner([entry.rating])
 
 
 def _name_patterns(entries: Sequence[Files]) -> list[str]:
-    return [pattern for entry in _with_ratings(entries) for pattern in entry.every_pattern]
+    return [pattern for entry in _with_inner(entries) for pattern in entry.patterns]
 
 
 def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float]:
@@ -410,26 +402,6 @@ def named_sizes(campaign: Campaign) -> list[float]:
     sizes = [row.billions(campaign) for row in chosen]
     sizes += [model.parameters for model in campaign.own_models.values()]
     return [size for size in sizes if size]
-
-
-def _folders() -> Iterable[Path]:
-    """List the folders of benchmarks, one for each name.
-
-    The environment variable ``FOLDERS`` precedes the working directory, which precedes the
-    repository: if several folders have one name, the first is taken.
-    """
-    working_directory = Path.cwd()
-    in_variable = [Path(name) for name in os.environ.get(FOLDERS, "").split(os.pathsep) if name]
-    folders = {}
-    # Reversed, so that the first folder of a name replaces the later ones.
-    for path in reversed(in_variable):
-        is_inside = path.is_relative_to(working_directory)
-        folders[path.name] = path.relative_to(working_directory) if is_inside else path
-    for root in [Path()] if working_directory == REPOSITORY else (Path(), REPOSITORY):
-        for folder in FOLDERS_BELOW:
-            for path in sorted((root / folder).glob("*/benchmark.yaml")):
-                folders.setdefault(path.parent.name, path.parent)
-    return folders.values()
 
 
 def read_declared(folder: Path) -> Declared:
@@ -449,9 +421,24 @@ def read_declared(folder: Path) -> Declared:
 
 
 def _read_all() -> tuple[dict[str, Declared], dict[str, str]]:
-    """Read all benchmarks; return the usable ones by name, and the errors of the others by name."""
+    """Read all benchmarks; return the usable ones by name, and the errors of the others by name.
+
+    The environment variable ``FOLDERS`` precedes the working directory, which precedes the
+    repository: if several folders have one name, the first is taken.
+    """
+    working_directory = Path.cwd()
+    in_variable = [Path(name) for name in os.environ.get(FOLDERS, "").split(os.pathsep) if name]
+    folders = {}
+    # Reversed, so that the first folder of a name replaces the later ones.
+    for path in reversed(in_variable):
+        is_inside = path.is_relative_to(working_directory)
+        folders[path.name] = path.relative_to(working_directory) if is_inside else path
+    for root in [Path()] if working_directory == REPOSITORY else (Path(), REPOSITORY):
+        for name in FOLDERS_BELOW:
+            for path in sorted((root / name).glob("*/benchmark.yaml")):
+                folders.setdefault(path.parent.name, path.parent)
     usable, faults = {}, {}
-    for folder in _folders():
+    for folder in folders.values():
         try:
             usable[folder.name] = read_declared(folder)
         except UserError as error:

@@ -117,9 +117,7 @@ FILTERS: Mapping[str, Callable[[str, str], str]] = {
 }
 
 
-@cache
-def _split_at_braces(template: str) -> tuple[str, ...]:
-    return tuple(_BRACES.split(template))
+_split_at_braces = cache(_BRACES.split)
 
 
 @cache
@@ -283,7 +281,7 @@ def _named_or_literal(row: Row, name: str) -> str:
     """Return the text of the column ``name``, or ``name`` itself if it is clearly no column."""
     if has_column(row, name, name, f"quote text: '{name}'"):
         return _column_text(row, name)
-    similar = _similar(name, tuple(row.cells))
+    similar = _similar(name, tuple(row.cells), 1)
     if similar or "_" in name:
         but = f", but {similar[0]!r}" if similar else ""
         raise UserError(
@@ -293,6 +291,4 @@ def _named_or_literal(row: Row, name: str) -> str:
     return name
 
 
-@lru_cache(maxsize=1000)
-def _similar(name: str, columns: tuple[str, ...]) -> list[str]:
-    return get_close_matches(name, columns, 1)
+_similar = lru_cache(maxsize=1000)(get_close_matches)

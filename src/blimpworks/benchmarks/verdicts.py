@@ -67,26 +67,6 @@ def _label(items: pa.Table, number: int) -> str:
     return f"suite {row['paradigm']!r}, item {row['item']!r}"
 
 
-def _regions(table: pa.Table, numbers: Integers, items: pa.Table) -> pd.DataFrame:
-    """List all regions and whole sentences: item, condition, name, row of ``table``, and span."""
-    rows = table.select(["good", "condition", *REGIONS]).to_pandas()
-    rows = rows.astype({"condition": object}).assign(item=numbers, row=np.arange(len(rows)))
-    sentences = rows.assign(regions=WHOLE, region_starts=0, region_ends=rows["good"].str.len())
-    regions: pd.DataFrame = pd.concat([sentences, rows.explode(REGIONS)], ignore_index=True)
-    regions = regions.dropna(subset="regions")
-    repeated = regions[regions.duplicated(["item", "condition", "regions"])]
-    if len(repeated):
-        first = repeated.iloc[0]
-        location = "in several rows"
-        if first["regions"] != WHOLE:
-            location = f"with region {first['regions']!r} several times"
-        raise UserError(
-            f"{_label(items, first['item'])} has condition {first['condition']!r} {location}; "
-            "expected it once. Correct the files or the declaration."
-        )
-    return regions
-
-
 def _group_by_formulas(
     table: pa.Table, numbers: Integers, items: pa.Table
 ) -> tuple[list[Group], pd.DataFrame]:
@@ -102,7 +82,22 @@ def _group_by_formulas(
         effects = tuple(item.get(EFFECTS) or ())
         key = tuple(item["predictions"]), effects, item.get(RIGHT) == "mean"
         alike.setdefault(key, []).append(number)
-    all_regions = _regions(table, numbers, items)
+    # All regions and whole sentences: item, condition, name, row of ``table``, and span.
+    rows = table.select(["good", "condition", *REGIONS]).to_pandas()
+    rows = rows.astype({"condition": object}).assign(item=numbers, row=np.arange(len(rows)))
+    sentences = rows.assign(regions=WHOLE, region_starts=0, region_ends=rows["good"].str.len())
+    all_regions = pd.concat([sentences, rows.explode(REGIONS)], ignore_index=True)
+    all_regions = all_regions.dropna(subset="regions")
+    repeated = all_regions[all_regions.duplicated(["item", "condition", "regions"])]
+    if len(repeated):
+        first = repeated.iloc[0]
+        location = "in several rows"
+        if first["regions"] != WHOLE:
+            location = f"with region {first['regions']!r} several times"
+        raise UserError(
+            f"{_label(items, first['item'])} has condition {first['condition']!r} {location}; "
+            "expected it once. Correct the files or the declaration."
+        )
     same_region = all_regions.groupby(["regions", "condition"])
     by_region = {key: rows.set_index("item") for key, rows in same_region}
     groups: list[Group] = []
@@ -390,9 +385,3 @@ def correlation(count: int, acceptable: ArrayLike, accepted: ArrayLike, both: Ar
     scale = np.sqrt(positive * (count - positive) * (predicted * (count - predicted)))
     values: Floats = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0)
     return values
-
-
-def matthews(acceptable: Mask, accepted: Mask) -> float:
-    """Compute Matthews' correlation of two masks [n]."""
-    both = (acceptable & accepted).sum()
-    return float(correlation(len(acceptable), acceptable.sum(), accepted.sum(), both))

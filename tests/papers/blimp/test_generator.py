@@ -13,10 +13,14 @@ import pytest
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items import lexicon as inflection
 from blimpworks.papers.blimp.items.build import read_records
-from blimpworks.papers.blimp.items.checks import read_declaration
 from blimpworks.papers.blimp.items.declarations import Scheme
 from blimpworks.papers.blimp.items.drawing import Builder
-from blimpworks.papers.blimp.items.generate import Generator, generate_paradigms, preview
+from blimpworks.papers.blimp.items.generate import (
+    Generator,
+    generate_paradigms,
+    preview,
+    read_declaration,
+)
 from blimpworks.papers.blimp.items.lexicon import FILES, Noun, Sounds, read_classes, read_lexicon
 from support.commands import run
 from support.generator_kit import BLIMP, PATHS, lexicon, pairs

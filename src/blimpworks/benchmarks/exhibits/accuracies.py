@@ -2,26 +2,27 @@
 
 ``phenomena`` and ``people`` take the campaign's tables of accuracies and items, and the names to
 print, and return an exhibit: a table with rows for languages and phenomena, and columns for models.
+``Baselines`` and ``correlation_cell`` make cells for figures too. A baseline judges items without a
+model, such as by length. A correlation is over accuracies of units: paradigms or phenomena.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
-from typing import TypeVar
+from dataclasses import dataclass
+from itertools import chain, product
+from typing import Any, TypeVar
 
+import pandas as pd
+
+from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
+from blimpworks.analysis.statistics import correlation_interval
 from blimpworks.benchmarks.accuracies import HUMAN
-from blimpworks.benchmarks.exhibits.baselines import Baselines
-from blimpworks.benchmarks.exhibits.correlation_cells import FEWEST, correlations_with_people
-from blimpworks.benchmarks.exhibits.view import (
-    COUNT,
-    PEOPLE,
-    View,
-    read_view,
-    with_interval,
-    with_people,
-)
+from blimpworks.benchmarks.exhibits import view as views
+from blimpworks.benchmarks.exhibits.view import PARADIGM, PEARSON, PEOPLE, SPEARMAN, View
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.shared import Tables, best_of_each
+from blimpworks.exhibits.formulas import Formula, select_rows
+from blimpworks.exhibits.shared import SOURCE, Place, Tables, best_of_each, read_plain, where_of
 from blimpworks.items import ALL
+from blimpworks.tables import ITEMS
 
 T = TypeVar("T")
 BLOCK_MODELS, LAST_BLOCK_MODELS = 4, 2
@@ -39,7 +40,7 @@ def phenomenon_cells(view: View) -> Iterator[Cell]:
         for column, models in view.columns.items():
             rows = view.phenomenon_rows(lang, phenomenon, models)
             if cell := view.cell(rows, (row, column)):
-                yield with_interval(cell)
+                yield views.with_interval(cell)
 
 
 def _item_counts(view: View) -> dict[str, dict[str, str]]:
@@ -51,23 +52,20 @@ def _item_counts(view: View) -> dict[str, dict[str, str]]:
         if lang in view.partial:
             n = view.phenomenon_rows(lang, phenomenon, models).groupby("model")["n"].sum()
         ends = dict.fromkeys((str(n.min()), str(n.max()))) if len(n) else {}
-        counts[row] = {COUNT: " to ".join(ends)}
+        counts[row] = {views.COUNT: " to ".join(ends)}
     return counts
 
 
 def _sections(
     view: View, rows: Sequence[str], first: Sequence[str] = (), last: Sequence[str] = ()
 ) -> Iterator[Section]:
-    """Yield a section of ``rows`` (keys) for each block of models and language.
-
-    Each block begins with the columns ``first``, and the last block ends with the columns ``last``.
-    """
+    """Yield a section for each block of columns and language; ``last`` ends the last block."""
     model_blocks = [*blocks([name for name in view.columns if name not in first])]
     if last and len(model_blocks[-1]) > LAST_BLOCK_MODELS:
         model_blocks.append([])  # a block of the columns ``last`` only
     model_blocks[-1] += last
     for block in model_blocks:
-        columns = [COUNT, *first, *block]
+        columns = [views.COUNT, *first, *block]
         for lang, language in view.languages.items():
             prefix = view.prefix(lang)
             names = {language: language} if prefix else {}  # printed names, by key of the row
@@ -80,9 +78,114 @@ def _bold_cells(cells: Sequence[Cell], view: View) -> set[tuple[str, str]]:
     return best_of_each(cells, models) if len(models) > 1 else set()
 
 
+# Baselines, and correlations
+
+COLUMN_NAMES = {name: text.capitalize() for name, text in BASELINES.items()}
+"""Columns of exhibits, keyed by baseline."""
+ITEM_COLUMNS = ["lang", "phenomenon", "paradigm", "good", "bad"]
+ITEM_COLUMNS += ["item", "acceptable", "alternatives"]
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """Accuracies of baselines on the items that models were run on."""
+
+    view: View
+    rows: pd.DataFrame
+    """Numbers of items (``n``) and of right answers, by paradigm and baseline."""
+
+    @classmethod
+    def read(cls, tables: Tables, view: View) -> "Baselines":
+        """Count the items of each paradigm that each baseline gets right."""
+        items = one_row_per_item(read_plain(ITEMS, tables.get("items"), ITEM_COLUMNS))
+        return cls(view, baseline_rows(items[items["lang"].isin(view.languages)]))
+
+    @property
+    def columns(self) -> list[str]:
+        return [name for key, name in COLUMN_NAMES.items() if key in {*self.rows["baseline"]}]
+
+    def cells(self, lang: str, phenomenon: str, row: str, paradigm: str = ALL) -> Iterator[Cell]:
+        """Yield the row's cells: accuracies of the baselines that decide the most items."""
+        where: dict[str, Any] = {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}
+        where = {key: value for key, value in where.items() if value != ALL}
+        sums = select_rows(self.rows, where).groupby("baseline")[["correct", "n"]].sum()
+        for key, name in COLUMN_NAMES.items():
+            if key in sums.index and sums["n"][key] == sums["n"].max():
+                n, value = int(sums["n"][key]), 100 * sums["correct"][key] / sums["n"][key]
+                text = views.number_text(value, ".1f")
+                yield Cell(row, name, value, text, views.baseline(key), "items", where, n=n)
+
+    def described(self) -> dict[str, list[str]]:
+        """Return names of baselines, and of languages without word frequencies, for a caption."""
+        baselines = self.rows["baseline"]
+        with_pairs = {*self.rows["lang"][baselines == "longer"]}
+        lacking = with_pairs - {*self.rows["lang"][baselines == "frequent"]}
+        unknown = [name for lang, name in self.view.languages.items() if lang in lacking]
+        return {"names": [key for key in COLUMN_NAMES if key in {*baselines}], "unknown": unknown}
+
+
+FEWEST = 3
+"""Fewest units of a correlation."""
+UNIT_NAMES = {PARADIGM: "paradigms", views.PHENOMENON: "phenomena"}
+
+
+def correlations_with_people(view: View, lang: str) -> dict[str, list[Cell]]:
+    """Correlate the accuracies of each model with those of people, in a language.
+
+    Returns the cells of Pearson's and Spearman's correlations, keyed by "paradigm" and, if their
+    numbers differ, "phenomenon". A correlation over fewer than ``FEWEST`` units has no cell.
+    """
+    rows_of: dict[str, pd.DataFrame] = {}  # of a model and people, by the model's column
+    for column, models in view.columns.items():
+        if column != PEOPLE:
+            where = {"lang": lang, "model": [models[0], HUMAN]}
+            rows_of[column] = select_rows(view.rows, where)
+    common: dict[str, dict[str, pd.DataFrame]] = {}  # accuracies, by unit and column
+    for unit in UNIT_NAMES:
+        accuracies = {name: views.accuracies_by(rows, unit) for name, rows in rows_of.items()}
+        common[unit] = {name: values.dropna() for name, values in accuracies.items()}
+    paradigms, phenomena = (max(map(len, by_column.values())) for by_column in common.values())
+    cells: dict[str, list[Cell]] = {}
+    for unit in [*UNIT_NAMES] if paradigms != phenomena else [PARADIGM]:
+        for coefficient, (column, rows) in product((PEARSON, SPEARMAN), rows_of.items()):
+            key = f"{view.prefix(lang)}{coefficient} over {UNIT_NAMES[unit]}", column
+            formula = views.correlation(coefficient, unit)
+            # In partial languages people judged only some of the models' paradigms.
+            is_partial = lang in view.partial
+            if cell := correlation_cell(common[unit][column], rows, key, formula, is_partial):
+                cells.setdefault(unit, []).append(cell)
+    return cells
+
+
+def correlation_cell(
+    accuracies: pd.DataFrame,
+    rows: pd.DataFrame,
+    key: Place,
+    formula: Formula,
+    names_paradigms: bool = False,
+) -> Cell | None:
+    """Make the cell of a correlation of two models; Pearson's has Fisher's interval.
+
+    ``accuracies`` [unit, 2] are computed from ``rows``; if ``names_paradigms``, the cell's filter
+    lists the units. Returns None for too few units, or if a model's accuracies are equal.
+    """
+    coefficient, n = formula.arguments["coefficient"], len(accuracies.dropna())
+    value = views.correlate(accuracies, coefficient) if n >= FEWEST else float("nan")
+    if pd.isna(value):
+        return None
+    low, high = correlation_interval(value, n) if coefficient == PEARSON else (None, None)
+    filters = where_of(rows).items()
+    where = {name: values for name, values in filters if names_paradigms or name not in UNIT_NAMES}
+    text = views.number_text(value, ".2f")
+    return Cell(*key, value, text, formula, SOURCE, where, n=n, low=low, high=high)
+
+
+# Tables
+
+
 def phenomena(tables: Tables, labels: Labels) -> Exhibit:
     """Make the table of accuracies by phenomenon and model (or family of released models)."""
-    view = read_view(tables, labels)
+    view = views.read_view(tables, labels)
     cells = [*phenomenon_cells(view)]
     rows, bold = list(dict.fromkeys(cell.row for cell in cells)), _bold_cells(cells, view)
     baselines = Baselines.read(tables, view)
@@ -100,7 +203,7 @@ def phenomena(tables: Tables, labels: Labels) -> Exhibit:
 
 def people(tables: Tables, labels: Labels) -> Exhibit:
     """Make the table of accuracies of people and models; last rows: correlations with people."""
-    view = with_people(read_view(tables, labels), tables)
+    view = views.with_people(views.read_view(tables, labels), tables)
     cells = [*phenomenon_cells(view)]
     correlations: list[Cell] = []
     for lang in view.languages:
@@ -109,7 +212,7 @@ def people(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(
         **view.described("people", correlated=correlations, fewest=FEWEST),
         cells=[*cells, *correlations],
-        stub=_item_counts(view) | {cell.row: {COUNT: str(cell.n)} for cell in correlations},
+        stub=_item_counts(view) | {cell.row: {views.COUNT: str(cell.n)} for cell in correlations},
         sections=[*_sections(view, rows, [PEOPLE])],
         bold=_bold_cells(cells, view),
     )

@@ -20,23 +20,10 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
 
 from blimpworks.benchmarks.accuracies import MODEL_PERPLEXITIES
-from blimpworks.benchmarks.exhibits.accuracies import phenomenon_cells
-from blimpworks.benchmarks.exhibits.correlation_cells import (
-    FEWEST,
-    UNIT_NAMES,
-    correlations_with_people,
-)
+from blimpworks.benchmarks.exhibits import accuracies as acc
+from blimpworks.benchmarks.exhibits import view as views
 from blimpworks.benchmarks.exhibits.heat_maps import PERCENT, SMALL, Names, no_figure
-from blimpworks.benchmarks.exhibits.view import (
-    OF_PARADIGMS,
-    PEARSON,
-    PEOPLE,
-    SPEARMAN,
-    View,
-    family_of,
-    read_view,
-    with_people,
-)
+from blimpworks.benchmarks.exhibits.view import OF_PARADIGMS, PEARSON, PEOPLE, SPEARMAN, View
 from blimpworks.errors import UserError
 from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
@@ -149,7 +136,7 @@ def _limits(cells: Sequence[Cell], chance: bool) -> tuple[float, float]:
 
 def models(tables: Tables, labels: Labels) -> Exhibit:
     """Draw models by accuracy (or families of released models with their seeds), best first."""
-    view = read_view(tables, labels)
+    view = views.read_view(tables, labels)
     ranked = {lang: _ranked_cells(view, lang) for lang in view.languages}
     cells: list[Cell] = []
     for cell, seeds in chain.from_iterable(ranked.values()):
@@ -199,7 +186,7 @@ def _set_log_scale(axes: Axes, values: Sequence[float]) -> None:
 
 def sizes(tables: Tables, labels: Labels) -> Exhibit:
     """Draw accuracy by number of parameters, for models whose number is in the fact ``sizes``."""
-    view = read_view(tables, labels)
+    view = views.read_view(tables, labels)
     billions: dict[str, float] = {}  # by column of the view
     for column, models in view.columns.items():
         if size := labels.facts["sizes"].get(models[0]):
@@ -251,7 +238,7 @@ TABLE_KIND = "model_perplexities"
 
 def perplexity(tables: Tables, labels: Labels) -> Exhibit:
     """Draw accuracy of released models by test perplexity. UserError if a model has several."""
-    view = read_view(tables, labels)
+    view = views.read_view(tables, labels)
     models = {*view.rows["model"]}
     rows = read_plain(MODEL_PERPLEXITIES, tables[TABLE_KIND])
     rows = rows[rows["perplexity"].notna()]
@@ -278,10 +265,10 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
         keys, text = [key for key in MODEL_KEYS if pd.notna(row[key])], f"{row['perplexity']:.1f}"
         cells.append(row_cell("perplexities", row, keys, "perplexity", (str(model), TEST), text))
         # Without a stated corpus, the model's name has it after the first "_".
-        family, _, corpus = family_of(row["model"]).partition("_")
+        family, _, corpus = views.family_of(row["model"]).partition("_")
         if pd.notna(row["corpus"]):
             corpus = str(row["corpus"])
-            family = family_of(row["model"]).removesuffix(f"_{corpus}")
+            family = views.family_of(row["model"]).removesuffix(f"_{corpus}")
         points.loc[str(model)] = [family, corpus, row["perplexity"], value]
     figure = no_figure("no perplexity of these models is released")
     if cells:
@@ -362,18 +349,18 @@ def _draw_correlations(axes: Axes, cells: Sequence[Cell], hues: dict[str, Any], 
     axes.axvline(0, color=style.GREY, linewidth=0.8)
     _set_row_names(axes, columns, Names.of(columns))
     axes.set(xlim=(-1.05, 1.05), ylim=(len(columns) - 0.5, -0.5))
-    axes.set_xlabel(f"correlation over {UNIT_NAMES[unit]}")
+    axes.set_xlabel(f"correlation over {acc.UNIT_NAMES[unit]}")
     axes.grid(axis="y", visible=False)
 
 
 def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     """Draw accuracy of people and models by phenomenon, and correlations of models with people."""
-    view = with_people(read_view(tables, labels), tables)
-    cells = [*phenomenon_cells(view)]
+    view = views.with_people(views.read_view(tables, labels), tables)
+    cells = [*acc.phenomenon_cells(view)]
     # Each language's first unit with correlations, and their cells: ("paradigm", cells).
     correlations: dict[str, tuple[str, list[Cell]]] = {}
     for lang in view.languages:
-        for unit, correlation_cells in correlations_with_people(view, lang).items():
+        for unit, correlation_cells in acc.correlations_with_people(view, lang).items():
             correlations.setdefault(lang, (unit, correlation_cells))
     correlated = bool(correlations)
     model_columns = [column for column in view.columns if column != PEOPLE]
@@ -411,5 +398,7 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
     for _, correlation_cells in correlations.values():
         cells += correlation_cells
-    description = view.described("people_fig", correlated=correlated, fewest=FEWEST, names=names)
+    description = view.described(
+        "people_fig", correlated=correlated, fewest=acc.FEWEST, names=names
+    )
     return Exhibit(**description, cells=cells, figure=figure)

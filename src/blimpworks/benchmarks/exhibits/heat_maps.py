@@ -19,20 +19,11 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
+from seaborn.utils import relative_luminance
 
-from blimpworks.benchmarks.exhibits.accuracies import blocks
-from blimpworks.benchmarks.exhibits.baselines import Baselines
-from blimpworks.benchmarks.exhibits.correlation_cells import FEWEST, correlation_cell
-from blimpworks.benchmarks.exhibits.view import (
-    PARADIGM,
-    PEARSON,
-    View,
-    accuracies_by,
-    correlation,
-    number_text,
-    printed_name,
-    read_view,
-)
+from blimpworks.benchmarks.exhibits import view as views
+from blimpworks.benchmarks.exhibits.accuracies import FEWEST, Baselines, blocks, correlation_cell
+from blimpworks.benchmarks.exhibits.view import PARADIGM, PEARSON, View, number_text
 from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.fonts import HOUSE, families_for, has_bold, letters_of
@@ -92,8 +83,8 @@ ONE_HUE = colormaps["Blues"]
 ROW_HEIGHT = 0.13
 MOST_NUMBERED = 14
 """Most columns of a heat map with numbers in its cells."""
-LUMINANCE_WEIGHTS, EQUAL_CONTRAST = (0.2126, 0.7152, 0.0722), 0.18
-"""Shares of red, green and blue in luminance; luminance on which black and white contrast alike."""
+EQUAL_CONTRAST = 0.18
+"""Relative luminance (0 is black, 1 white) on which black and white contrast alike."""
 Groups = Sequence[tuple[str, Sequence["MapRow"]]]
 """Headings of a heat map ("" for no heading), each with the rows below it."""
 PANEL_ROWS = (40, 90)
@@ -209,15 +200,11 @@ class HeatMap:
         for (y, row), (x, column) in product(enumerate(panel), enumerate(self.columns)):
             value = values[y][x]
             if value is None and (row.key, column) in self.values:
-                axes.text(x + 0.5, y + 0.5, "·", color=style.GREY, **look)
+                axes.text(x + 0.5, y + 0.5, "·", **look | {"color": style.GREY})
             elif value is not None and self.numbered:
-                text = number_text(value, self.form)
-                # Relative luminance of an sRGB colour by WCAG 2.1: 0 is black, 1 white.
-                rgb = self.colours(self.norm(value))[:3]
-                linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
-                luminance = sum(w * c for w, c in zip(LUMINANCE_WEIGHTS, linear, strict=True))
-                ink = "black" if luminance > EQUAL_CONTRAST else "white"
-                axes.text(x + 0.5, y + 0.5, text, color=ink, **look)
+                is_light = relative_luminance(self.colours(self.norm(value))) > EQUAL_CONTRAST
+                look["color"] = "black" if is_light else "white"
+                axes.text(x + 0.5, y + 0.5, number_text(value, self.form), **look)
 
 
 def _groups(view: View) -> Groups:
@@ -228,7 +215,7 @@ def _groups(view: View) -> Groups:
         times = Counter(paradigm for _, paradigm in pairs)
         rows_of: dict[str, list[MapRow]] = {}  # by phenomenon
         for phenomenon, paradigm in pairs:
-            suffix = f" ({printed_name(phenomenon)})" if times[paradigm] > 1 else ""
+            suffix = f" ({views.printed_name(phenomenon)})" if times[paradigm] > 1 else ""
             row = MapRow(paradigm, f"{prefix}{paradigm}{suffix}", (lang, phenomenon, paradigm))
             rows_of.setdefault(phenomenon, []).append(row)
         if all(len(rows) == 1 for rows in rows_of.values()):
@@ -255,7 +242,7 @@ def _panels(groups: Groups, count: int) -> list[list[MapRow]]:
 
 def paradigms(tables: Tables, labels: Labels) -> Exhibit:
     """Draw accuracies by paradigm and model (or family of released models), then baselines."""
-    view = read_view(tables, labels)
+    view = views.read_view(tables, labels)
     baselines = Baselines.read(tables, view)
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
@@ -298,9 +285,9 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
 
 def correlations(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Pearson's correlation of every two models over their common paradigms."""
-    view = read_view(tables, labels)
-    accuracies = accuracies_by(view.rows, PARADIGM)
-    formula = correlation(PEARSON, PARADIGM)
+    view = views.read_view(tables, labels)
+    accuracies = views.accuracies_by(view.rows, PARADIGM)
+    formula = views.correlation(PEARSON, PARADIGM)
     columns = [*view.columns]
     cells: list[Cell] = []
     for number, row in enumerate(columns):

@@ -42,40 +42,25 @@ ItemRow = dict[str, Any]
 class Layout:
     """Columns by which tables show items of one layout: pairs, sentences or conditions."""
 
-    description: str
-    """Key of title and caption of the table of hardest items, in ``descriptions.yaml``."""
     widths: Mapping[str, float]
     """Shares of the page width, by column of running text; the last column has the sentences."""
     id_column: str
     """Column of the items table that has the judgements' ``item_id``."""
     columns: Sequence[str]
     """Columns to read from the items table, besides the columns of all layouts."""
-    rated: str = "margin"
-    """Column of judgements that is correlated with people's ratings."""
 
 
 _WIDTHS = {PHENOMENON: 0.12, PARADIGM: 0.14}
 LAYOUTS = {
-    "pairs": Layout(
-        description="worst_pairs",
-        widths={**_WIDTHS, "Pair": 0.4},
-        id_column="item_id",
-        columns=("bad", *shared.SPANS),
+    "worst_pairs": Layout({**_WIDTHS, "Pair": 0.4}, "item_id", ("bad", *shared.SPANS)),
+    "worst_sentences": Layout(
+        {**_WIDTHS, "Label": 0.12, "Sentence": 0.28}, "item_id", ["acceptable"]
     ),
-    "sentences": Layout(
-        description="worst_sentences",
-        widths={**_WIDTHS, "Label": 0.12, "Sentence": 0.28},
-        id_column="item_id",
-        columns=("acceptable",),
-        rated="value_good",
-    ),
-    "conditions": Layout(
-        description="worst_conditions",
-        widths={**_WIDTHS, "Condition": 0.12, "Sentence": 0.28},
-        id_column="item",
-        columns=("condition",),
+    "worst_conditions": Layout(
+        {**_WIDTHS, "Condition": 0.12, "Sentence": 0.28}, "item", ["condition"]
     ),
 }
+"""Layouts of the table of hardest items, by the keys of its title and caption."""
 
 
 def _read_judgements(tables: shared.Tables, labels: Labels, columns: Sequence[str]) -> pd.DataFrame:
@@ -145,7 +130,8 @@ def _pair_text(pair: ItemRow) -> str:
 
 def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of the items of each language that most models get wrong, the worst first."""
-    layout = LAYOUTS[labels.facts["benchmark"]["layout"]]
+    key_of_texts = f"worst_{labels.facts['benchmark']['layout']}"
+    layout = LAYOUTS[key_of_texts]
     *_, text_heading = layout.widths
     columns = ["item_id", "phenomenon", "paradigm", "margin", "correct"]
     judgements = _read_judgements(tables, labels, columns)
@@ -201,7 +187,7 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
         sections.append(Section("No.", rows, [*layout.widths, MISTAKES, MARGIN]))
     models = shared.counted(judgements["model"].nunique(), "model")
     return Exhibit(
-        **describe(layout.description, most=MOST_ITEMS, models=models, **_caption_names(labels)),
+        **describe(key_of_texts, most=MOST_ITEMS, models=models, **_caption_names(labels)),
         cells=cells,
         stub=stub,
         sections=sections,
@@ -318,9 +304,10 @@ def _rating_cells(judgements: pd.DataFrame, row: str, where: Filter, column: str
 
 def ratings(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of correlations of models' values with people's ratings."""
-    column = LAYOUTS[labels.facts["benchmark"]["layout"]].rated
+    column, values = "margin", "margins"
+    if labels.facts["benchmark"]["layout"] == "sentences":
+        column, values = "value_good", "values of sentences"
     judgements = _read_judgements(tables, labels, ["phenomenon", "correct", column, "rating"])
-    values = "margins" if column == "margin" else "values of sentences"
     description = describe("ratings", values=values, few=FEWEST_RATED, **_caption_names(labels))
     make_cells = partial(_rating_cells, column=column)
     return Exhibit(**description, **_table_by_phenomenon(judgements, labels, make_cells, [*SPREAD]))

@@ -20,17 +20,11 @@ import pandas as pd
 from blimpworks.benchmarks.accuracies import HUMAN, RELEASED
 from blimpworks.benchmarks.exhibits import describe
 from blimpworks.errors import UserError
+from blimpworks.exhibits import shared
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula, select_rows
-from blimpworks.exhibits.shared import (
-    SOURCE,
-    Place,
-    Tables,
-    accuracy_cell,
-    read_accuracies,
-    read_plain,
-)
+from blimpworks.exhibits.shared import SOURCE, Place, Tables, accuracy_cell, read_plain
 from blimpworks.items import ALL
 from blimpworks.reproduction.printed import IN_PRINT
 from blimpworks.tables import ACCURACIES
@@ -38,8 +32,6 @@ from blimpworks.tables import ACCURACIES
 PEARSON, SPEARMAN = "Pearson's r", "Spearman's ρ"
 PARADIGM, PHENOMENON = "paradigm", "phenomenon"
 COEFFICIENTS = choice({name: name for name in (PEARSON, SPEARMAN)})
-UNIT_COLUMNS = {PARADIGM: ["lang", PHENOMENON, PARADIGM], PHENOMENON: ["lang", PHENOMENON]}
-"""Columns that identify a unit: a paradigm (items of one pattern), or a phenomenon (paradigms)."""
 
 
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
@@ -50,7 +42,8 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
         phenomena = rows[(rows[PARADIGM] == ALL) & (rows[PHENOMENON] != ALL)]
         if {*phenomena["model"]} == {*rows["model"]}:
             chosen = phenomena
-    wide = chosen.pivot_table(index=UNIT_COLUMNS[unit], columns="model", values="accuracy")
+    keys = ["lang", PHENOMENON] + ([PARADIGM] if unit == PARADIGM else [])
+    wide = chosen.pivot_table(index=keys, columns="model", values="accuracy")
     return wide.reindex(columns=sorted({*rows["model"]}))
 
 
@@ -100,19 +93,17 @@ def rated_count(rows: pd.DataFrame, column: str) -> float:
 
 
 def _matthews(rows: pd.DataFrame) -> float:
-    from blimpworks.benchmarks.verdicts import matthews
+    from blimpworks.benchmarks import verdicts
 
-    judged = rows[rows["correct"].notna()]
-    return matthews(judged["acceptable"].to_numpy(bool), judged["accepted"].to_numpy(bool))
+    judged = rows.loc[rows["correct"].notna(), ["acceptable", "accepted"]].astype(bool)
+    counts = (*judged.sum(), judged.all(axis=1).sum())
+    return float(verdicts.correlation(len(judged), *counts))
 
 
 def effects_in(rows: pd.DataFrame, name: str) -> pd.Series:
     """Return the values of an effect [nats], in the rows that have it."""
-    chosen = rows[rows["effect_names"].notna() & rows["effects"].notna()]
-    values = []
-    for names, effects in zip(chosen["effect_names"], chosen["effects"], strict=True):
-        values.append(dict(zip(names, effects, strict=True)).get(name))
-    return pd.Series(values, dtype=float).dropna()
+    effects = rows[["effect_names", "effects"]].dropna().explode(["effect_names", "effects"])
+    return effects["effects"][effects["effect_names"] == name].astype(float).dropna()
 
 
 @formula("mean of the effect {name}", name=PHRASE)
@@ -215,17 +206,18 @@ class View:
     def described(self, key: str, **more: object) -> Description:
         """Return the title and caption of the exhibit ``key``; its templates get these values."""
         benchmark = self.labels.facts["benchmark"]
-        values: dict[str, object] = {
-            "name": benchmark["label"],
-            "measure": "mean" if benchmark.get("right") == "mean" else self.layout,
-            "method": self.labels.method.replace("_", " "),
-            "released": self.labels.source == "published",
-            "chance": self.has_chance,
-            "several_seeds": any(len(models) > 1 for models in self.columns.values()),
-            "people": benchmark.get("people", ""),
-            "shared": self.shared,
-        }
-        return describe(key, **values, **more)
+        return describe(
+            key,
+            name=benchmark["label"],
+            measure="mean" if benchmark.get("right") == "mean" else self.layout,
+            method=self.labels.method.replace("_", " "),
+            released=self.labels.source == "published",
+            chance=self.has_chance,
+            several_seeds=any(len(models) > 1 for models in self.columns.values()),
+            people=benchmark.get("people", ""),
+            shared=self.shared,
+            **more,
+        )
 
     @property
     def has_chance(self) -> bool:
@@ -323,10 +315,12 @@ def read_view(tables: Tables, labels: Labels) -> View:
         released = select_rows(read_plain(ACCURACIES, tables[SOURCE]), where)
         method = IN_PRINT if {*released["method"]} == {IN_PRINT} else RELEASED
         where["model"] = sorted({*released["model"]} - {HUMAN})
-        rows = read_accuracies(tables, where, method, models="any model").reset_index(drop=True)
+        rows = shared.read_accuracies(tables, where, method, models="any model").reset_index(
+            drop=True
+        )
         return View(labels, rows, _families(rows, labels))
     where["model"] = [*labels.models]
-    rows = read_accuracies(tables, where, labels.method).reset_index(drop=True)
+    rows = shared.read_accuracies(tables, where, labels.method)
     names, judged = column_names(labels.models), {*rows["model"]}
     return View(labels, rows, {name: [key] for key, name in names.items() if key in judged})
 

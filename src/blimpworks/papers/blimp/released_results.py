@@ -160,47 +160,6 @@ CHOICE = ("Input.item_{}_condition", "Input.field_{}_1", "Input.field_{}_2", "An
 """Columns of a choice by slot: its condition, the two sentences, and the answer."""
 
 
-def _make_rating(row: Mapping[str, str], slot: int, where: str) -> dict[str, object]:
-    """Return the rating of one of an assignment's five choices; ``where`` is for messages."""
-    condition, first, second, choice = (row[name.format(slot)] for name in CHOICE)
-    uid, separator, right = condition.rpartition("ans")
-    if not separator or right not in OPTIONS or uid not in {**PHENOMENON_OF, **OTHERS}:
-        raise UserError(
-            f"{where}: the condition of item {slot} is {condition!r}; expected a paradigm, or "
-            f"attnchk, and ans1 or ans2. {AGAIN}"
-        )
-    answer = choice[:1]
-    if answer not in OPTIONS and choice not in ("", "NA"):
-        raise UserError(
-            f"{where}: choice {slot} is {choice!r}; expected 1. or 2. and a sentence, or nothing. "
-            f"{AGAIN}"
-        )
-    good, bad = (first, second) if right == "1" else (second, first)
-    # The released summary leaves out ratings for the first three reasons. By section 3.4 raters are
-    # self-reported native speakers of English, which excludes the fourth too.
-    reason = None
-    if row["AssignmentStatus"] == "Rejected":
-        reason = REFUSED
-    elif answer not in OPTIONS:
-        reason = UNANSWERED
-    elif row["Answer.english"] != "1":
-        reason = NO_ENGLISH if row["Answer.navtive"] == "1" else NO_SPEAKER
-    return {
-        "assignment": row["AssignmentId"],
-        "worker": row["anonCode"],
-        "slot": slot,
-        "phenomenon": PHENOMENON_OF.get(uid) or OTHERS[uid],
-        "paradigm": ATTENTION if OTHERS.get(uid) == ATTENTION else uid,
-        "good": good,
-        "bad": bad,
-        "answer": int(answer) if answer in OPTIONS else None,
-        "correct": float(answer == right) if answer in OPTIONS else None,
-        "excluded": reason,
-        "published": reason in (None, NO_ENGLISH),
-        "corrected": reason is None,
-    }
-
-
 def read_ratings(responses: Path, output: Path) -> dict[str, int]:
     """Write the ratings, one a row; return their numbers, in total and by variant.
 
@@ -210,13 +169,51 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
     needed = (*RATING_FIELDS, *(name.format(slot) for slot in SLOTS for name in CHOICE))
     with reading(responses, "BLiMP's released responses", "Retrieve them again."):
         lines = [*table_rows(responses, needed)]
-    rows = []
-    for (line, assignment), slot in product(lines, SLOTS):
-        rows.append({"line": line} | _make_rating(assignment, slot, f"{responses}:{line}"))
-    pairs: dict[object, dict[object, int]] = {}
-    for row in rows:
-        numbers = pairs.setdefault(row["paradigm"], {})
-        row["pair"] = numbers.setdefault((row["good"], row["bad"]), len(numbers) + 1)
+    rows: list[dict[str, object]] = []
+    pairs: dict[str, dict[tuple[str, str], int]] = {}  # numbers of pairs, by paradigm
+    for (line, row), slot in product(lines, SLOTS):
+        condition, first, second, choice = (row[name.format(slot)] for name in CHOICE)
+        uid, separator, right = condition.rpartition("ans")
+        if not separator or right not in OPTIONS or uid not in {**PHENOMENON_OF, **OTHERS}:
+            raise UserError(
+                f"{responses}:{line}: the condition of item {slot} is {condition!r}; expected a "
+                f"paradigm, or attnchk, and ans1 or ans2. {AGAIN}"
+            )
+        answer = choice[:1]
+        if answer not in OPTIONS and choice not in ("", "NA"):
+            raise UserError(
+                f"{responses}:{line}: choice {slot} is {choice!r}; expected 1. or 2. and a "
+                f"sentence, or nothing. {AGAIN}"
+            )
+        good, bad = (first, second) if right == "1" else (second, first)
+        paradigm = ATTENTION if OTHERS.get(uid) == ATTENTION else uid
+        numbers = pairs.setdefault(paradigm, {})
+        # The released summary leaves out ratings for the first three reasons. By section 3.4 raters
+        # are self-reported native speakers of English, which excludes the fourth too.
+        reason = None
+        if row["AssignmentStatus"] == "Rejected":
+            reason = REFUSED
+        elif answer not in OPTIONS:
+            reason = UNANSWERED
+        elif row["Answer.english"] != "1":
+            reason = NO_ENGLISH if row["Answer.navtive"] == "1" else NO_SPEAKER
+        rating = {
+            "line": line,
+            "assignment": row["AssignmentId"],
+            "worker": row["anonCode"],
+            "slot": slot,
+            "phenomenon": PHENOMENON_OF.get(uid) or OTHERS[uid],
+            "paradigm": paradigm,
+            "pair": numbers.setdefault((good, bad), len(numbers) + 1),
+            "good": good,
+            "bad": bad,
+            "answer": int(answer) if answer in OPTIONS else None,
+            "correct": float(answer == right) if answer in OPTIONS else None,
+            "excluded": reason,
+            "published": reason in (None, NO_ENGLISH),
+            "corrected": reason is None,
+        }
+        rows.append(rating)
     write_rows(rows, RATINGS, output)
     counts = {name: sum(bool(row[name]) for row in rows) for name in ("published", "corrected")}
     return {"ratings": len(rows), **counts}

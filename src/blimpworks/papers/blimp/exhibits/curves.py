@@ -4,7 +4,7 @@
 of the text (rows: phenomena) and test perplexities (rows: sizes). A curve is an architecture (LSTM,
 Transformer-XL) trained on samples of several sizes, often with several seeds:
 
-    Curve("LSTM", {1_000_000: ["lstm-1m-seed0", "lstm-1m-seed1"], 8_000_000: […]})
+    ("LSTM", {1_000_000: ["lstm-1m-seed0", "lstm-1m-seed1"], 8_000_000: […]})
 
 Curves come from the catalogue of models, accuracies and regressions from the campaign's tables.
 Source: Warstadt et al. (2020), section 6.3.
@@ -12,7 +12,7 @@ Source: Warstadt et al. (2020), section 6.3.
 
 from dataclasses import replace
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 from matplotlib.lines import Line2D
@@ -56,23 +56,18 @@ DODGE = 0.015
 NONE = "no model is trained on samples"
 
 
-class Curve(NamedTuple):
-    """A row of models in the catalogue that are trained on samples."""
-
-    label: str
-    models_by_size: dict[int, list[str]]
-    """Names of models by number of training tokens, the fewest first."""
+Curve = tuple[str, dict[int, list[str]]]
+"""Label of models trained on samples; their names by number of tokens, the fewest first."""
 
 
 def _read_curves(labels: Labels) -> dict[str, Curve]:
     """Return the campaign's curves by row of models.tsv, from ``blimp_curves`` of the paper."""
     curves: dict[str, Curve] = {}
     for row, curve in labels.facts.get("blimp_curves", {}).items():
-        sizes_by_model = curve["models"]
-        sizes: dict[int, list[str]] = {size: [] for size in sorted({*sizes_by_model.values()})}
-        for model, size in sizes_by_model.items():
+        sizes: dict[int, list[str]] = {size: [] for size in sorted({*curve["models"].values()})}
+        for model, size in curve["models"].items():
             sizes[size].append(model)
-        curves[row] = Curve(curve["label"], sizes)
+        curves[row] = curve["label"], sizes
     return curves
 
 

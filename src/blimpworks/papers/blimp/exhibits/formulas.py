@@ -36,10 +36,6 @@ class Contrast:
     higher: tuple[str, ...]
     lower: tuple[str, ...]
 
-    @property
-    def paradigms(self) -> tuple[str, ...]:
-        return (*self.higher, *self.lower)
-
 
 ADJECTIVE = Contrast(
     "without − with an adjective between determiner and noun",

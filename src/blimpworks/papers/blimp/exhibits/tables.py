@@ -176,7 +176,7 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 # The erratum: Table 3 as printed, recomputed from the same run's 67 paradigms, and from a later run
 
-PRINTED, CORRECTED, RUN_AGAIN, MOVED = "printed", "corrected", "run of 2021", "change"
+PRINTED = "printed"
 PUBLISHED_RUN = METHODS["sentence"]
 RUNS = {"Published run": PUBLISHED_RUN, "Run of 2021": RERUN}
 CHANGED = "Change"
@@ -207,7 +207,7 @@ def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
     model_rows = printed[printed["row"] != HUMAN]
     names = {model: name for model, name in labels.models.items() if model in {*model_rows["row"]}}
     # Each model has a row as printed, and three more if the released results are there.
-    versions = (PRINTED,) if rows.empty else (PRINTED, CORRECTED, RUN_AGAIN, MOVED)
+    versions = (PRINTED,) if rows.empty else (PRINTED, "corrected", "run of 2021", "change")
     titles = [f"{name}, {version}" for name in names.values() for version in versions]
     sections = [Section("Model", {title: title for title in titles}, [*HEADINGS.values()])]
     row_names = {model: f"{name}, {PRINTED}" for model, name in names.items()}
@@ -272,7 +272,8 @@ class Statement:
 def _contrast(name: str, *models: str) -> Statement:
     """Return the statement of the contrast ``name`` (``CONTRASTS``) in the models' accuracies."""
     contrast = formulas.CONTRASTS[name]
-    return Statement(formulas.difference(contrast), models, contrast.paradigms)
+    paradigms = (*contrast.higher, *contrast.lower)
+    return Statement(formulas.difference(contrast), models, paradigms)
 
 
 def _extreme_contrast(end: Callable[..., float], name: str, *models: str) -> Statement:

@@ -1,6 +1,6 @@
 """Define declarations of generated paradigms, and the forms that fill the slots of their sentences.
 
-``checks.read_declaration`` reads a YAML file into a ``Paradigm``; ``generate`` has an example. Each
+``generate.read_declaration`` reads a YAML file into a ``Paradigm``; its module has an example. Each
 draw chooses a constituent. ``forms_of`` returns the text of a slot, {name} or {name.form}, as a
 string for each lexical entry: Warstadt et al. (2020, section 3.1) compare lengths in entries.
 """
@@ -361,7 +361,7 @@ class Predicate:
         "looks at", "finite" is "looks", "rest" is "at". The name "" returns all forms.
         """
         chosen = self.counterpart if swapped and self.counterpart else self.chosen
-        verb: Forms = (self.verb.with_particle(chosen.form),) if self.verb else ()
+        verb = self.verb.with_particle(chosen.form) if self.verb else ()
         if name == "aux":
             return chosen.aux
         if name == "verb":
@@ -394,17 +394,13 @@ Constituent = Entry | NounForm | Predicate | Pronoun | Forms | None
 """A drawn constituent; a tuple is a row of words, None the object of a verb that takes none."""
 
 
-def _form(form: lexicon.VerbForm) -> Callable[[lexicon.Verb], Forms]:
-    return lambda verb: (verb.with_particle(form),)
-
-
 NOUN_FORMS: FormGetters = {
     "": lambda noun: (*noun.det, noun.text),
     "swapped": lambda noun: (*noun.det, noun.entry.forms[OTHER_NUMBER[noun.number]]),
     "possessive": lambda noun: (*noun.det, noun.possessive),
 }
 FORMS_BY_CATEGORY: Mapping[str, FormGetters] = {
-    "verb": {form: _form(form) for form in get_args(lexicon.VerbForm)},
+    "verb": {form: methodcaller("with_particle", form) for form in get_args(lexicon.VerbForm)},
     "noun": NOUN_FORMS,
     "phrase": {
         **NOUN_FORMS,

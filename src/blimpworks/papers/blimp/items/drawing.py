@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from blimpworks.papers.blimp.items import declarations as declared
 from blimpworks.papers.blimp.items import lexicon as entries
@@ -42,35 +42,29 @@ class Pools:
     def nouns(self, draw: declared.NominalDraw) -> NounGroups:
         """Group the nouns in the numbers that a draw allows."""
         groups: NounGroups = defaultdict(list)
+        irregular, relational = draw.plural == "irregular", "relational" in draw.tags
         for noun in self.lexicon.nouns:
-            for number in noun.forms if self._allows_noun(draw, noun) else ():
-                if draw.number in (None, number):
-                    groups[noun.classes, number].append(NounForm(noun, number))
+            if (
+                (draw.plural is None or (noun.marked and noun.irregular == irregular))
+                and (noun.plural != SAME or not draw.distinct_plural)
+                and (draw.mass or not noun.mass)
+                and (draw.proper or "name" not in noun.tags)
+                and (draw.relational or relational or "relational" not in noun.tags)
+                and noun.gender in draw.gender
+                and noun.noun not in draw.other_than
+                and noun.tags.issuperset(draw.tags)
+                and self.accepts(draw.classes, noun.classes)
+            ):
+                for number in noun.forms:
+                    if draw.number in (None, number):
+                        groups[noun.classes, number].append(NounForm(noun, number))
         return groups
-
-    def _allows_noun(self, draw: declared.NominalDraw, noun: entries.Noun) -> bool:
-        irregular, relational = draw.plural == "irregular", "relational" in noun.tags
-        return (
-            (draw.plural is None or (noun.marked and noun.irregular == irregular))
-            and (noun.plural != SAME or not draw.distinct_plural)
-            and (draw.mass or not noun.mass)
-            and (draw.proper or "name" not in noun.tags)
-            and (draw.relational or "relational" in draw.tags or not relational)
-            and noun.gender in draw.gender
-            and noun.noun not in draw.other_than
-            and noun.tags.issuperset(draw.tags)
-            and self.accepts(draw.classes, noun.classes)
-        )
 
     def verbs(self, draw: declared.VerbDraw) -> list[Verb]:
         """List the verbs that a draw allows if its subject and object are still open."""
         accepts = self.accepts
-
-        def stays_within(verb: Verb) -> bool:
-            """Tell whether all possible subjects are of the classes ``subject_within``."""
-            subjects = [classes for classes in self.noun_classes if accepts(verb.subject, classes)]
-            return all(accepts(draw.subject_within, classes) for classes in subjects)
-
+        # Classes of nouns that ``subject_within`` excludes, so that no subject may have them.
+        outside = [c for c in self.noun_classes if not accepts(draw.subject_within, c)]
         return [
             verb
             for verb in self.lexicon.verbs
@@ -85,7 +79,7 @@ class Pools:
             and not (draw.distinct_past and verb.form("past") == verb.verb)
             and not (draw.distinct_participle and verb.form("participle") == verb.verb)
             and draw.particle in (None, bool(verb.particle))
-            and (not draw.subject_within or stays_within(verb))
+            and not any(accepts(verb.subject, classes) for classes in outside)
             and all(accepts(verb.subject, (name,)) for name in draw.subject_accepts.split())
         ]
 
@@ -110,10 +104,7 @@ class Pools:
     def _realisations(
         self, draw: declared.PredicateDraw, number: Number, stative: bool
     ) -> list[list[Realisation]]:
-        """Return two lists of realisations: finite forms, and forms with an auxiliary.
-
-        A ``stative`` verb has no progressive. An empty list is left out.
-        """
+        """Return a list of finite forms, and one of forms with an auxiliary; no list is empty."""
         finite, with_auxiliary = [], []
         statement = draw.verb and draw.use == "statement" and draw.negated != "yes"
         if statement and draw.auxiliary != "always":
@@ -144,10 +135,9 @@ class Pools:
         if chosen.auxiliary is not None:
             swapped = self.auxiliaries.get(chosen.auxiliary.swapped)
             return Realisation(swapped, chosen.negated, chosen.form) if swapped else None
-        for number, form in PRESENT.items():
-            if form == chosen.form:
-                return Realisation(None, False, PRESENT[OTHER_NUMBER[number]])
-        return None
+        other_forms = {PRESENT["sg"]: PRESENT["pl"], PRESENT["pl"]: PRESENT["sg"]}
+        form = other_forms.get(chosen.form)
+        return Realisation(None, False, form) if form else None
 
     def all_agree(self, draw: declared.PredicateDraw) -> bool:
         """Tell whether all verb forms that ``draw`` allows have a form in the other number."""
@@ -195,8 +185,7 @@ class Builder:
         """Return the pool for ``key``, made once; ``key`` has all that the pool depends on."""
         if key not in self._computed:
             self._computed[key] = make()
-        pool: Member = self._computed[key]
-        return pool
+        return cast(Member, self._computed[key])
 
     def _pick(
         self, name: str, pool: Sequence[Member], fits: Callable[[Member], bool] = lambda _: True
@@ -255,11 +244,9 @@ class Builder:
         pool = self._pool((name, restricting, number), list_accepted)
         taken = {noun.entry for noun in self._constituents(draw.unlike)}
         pronouns = {form for noun in self._constituents(draw.mismatch) for form in noun.reflexives}
-
-        def fits(form: NounForm) -> bool:
-            return form.entry not in taken and pronouns.isdisjoint(form.reflexives)
-
-        return self._pick(name, pool, fits)
+        return self._pick(
+            name, pool, lambda f: f.entry not in taken and pronouns.isdisjoint(f.reflexives)
+        )
 
     def _phrase(self, name: str, draw: declared.PhraseDraw) -> NounForm | None:
         """Draw a noun with its determiner, or a name; None for the object of a verb without one."""
@@ -312,11 +299,11 @@ class Builder:
 
     def _adjective(self, name: str, draw: declared.AdjectiveDraw) -> Adjective:
         nouns = tuple(noun.entry.classes for noun in self._constituents(draw.of))
-
-        def can_modify(entry: Adjective) -> bool:
-            return all(self.accepts(entry.noun, classes) for classes in nouns)
-
-        pool = self._pool((name, nouns), lambda: [*filter(can_modify, self.pools.adjectives(draw))])
+        allowed = self._pool(name, lambda: self.pools.adjectives(draw))
+        pool = self._pool(
+            (name, nouns),
+            lambda: [a for a in allowed if all(self.accepts(a.noun, c) for c in nouns)],
+        )
         taken = {adjective.adjective for adjective in self._constituents(draw.unlike)}
         return self._pick(name, pool, lambda adjective: adjective.adjective not in taken)
 

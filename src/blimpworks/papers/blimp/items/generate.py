@@ -1,4 +1,4 @@
-"""Generate minimal pairs from declared paradigms and a lexicon, in BLiMP's released JSON lines.
+"""Check declared paradigms, and generate their minimal pairs, in BLiMP's released JSON lines.
 
 A declaration is a YAML file with one or more schemes: named draws of words, and two sentences
 (templates) with slots for the drawn words::
@@ -6,27 +6,195 @@ A declaration is a YAML file with one or more schemes: named draws of words, and
     draw: {who: {is: noun}, act: {is: verb, subject: [who]}}
     good: The {who} {act.past}.
 
-``generate_paradigms`` writes the pairs. ``checks`` reads and checks declarations, ``drawing`` draws
-words. Brackets mark the critical word for methods that score only this word:
-"The {who} [{act.past}]."
+Brackets mark the critical word for methods that score only this word: "The {who} [{act.past}]."
+``generate_paradigms`` writes the pairs; ``drawing`` draws words. All complaints about a declaration
+are one UserError, such as "key 'draw.act.subject' names 'who', which is not drawn before."
 """
 
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from blimpworks.campaign.settings.base import parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
 from blimpworks.papers.blimp.items import declarations as draws
 from blimpworks.papers.blimp.items.build import Record
-from blimpworks.papers.blimp.items.checks import check_vocabulary, read_declaration
 from blimpworks.papers.blimp.items.declarations import SLOT
-from blimpworks.papers.blimp.items.drawing import Builder, Redraw
-from blimpworks.papers.blimp.items.lexicon import Lexicon, Sounds, read_lexicon
+from blimpworks.papers.blimp.items.drawing import Builder, Pools, Redraw
+from blimpworks.papers.blimp.items.lexicon import EXCLUDED, Lexicon, Sounds, read_lexicon
+
+OPTIONAL = "phrase that can be nothing"
+"""Category of the object of a verb that may take none; other draws cannot refer to it."""
+SETS = "determiners.tsv (column sets)"
+LEXICON_KEYS: tuple[tuple[type[draws.Draw], str, str], ...] = (
+    (draws.VerbDraw, "other_than", "verbs.tsv"),
+    (draws.VerbDraw, "subject_within", "classes.yaml"),
+    (draws.VerbDraw, "subject_accepts", "classes.yaml"),
+    (draws.NominalDraw, "classes", "classes.yaml"),
+    (draws.NominalDraw, "other_than", "nouns.tsv or names.tsv"),
+    (draws.AdjectiveDraw, "other_than", "adjectives.tsv"),
+    (draws.PhraseDraw, "determiner", "determiners.tsv"),
+    (draws.DeterminerDraw, "among", "determiners.tsv"),
+    (draws.PredicateDraw, "among", "auxiliaries.tsv"),
+)
+"""Keys of draws that name words or classes of the lexicon, and the lexicon's file."""
+Check = Callable[[draws.Scheme], Iterator[tuple[str, str]]]
+"""Function that yields the keys of a scheme that are wrong, each with a complaint about it."""
+
+
+def read_declaration(path: Path) -> draws.Paradigm:
+    """Read a paradigm's declaration, a YAML file. Raises UserError, naming its malformed keys."""
+    declaration = parse_yaml(draws.Paradigm, path, "declaration of a paradigm")
+    _refuse(declaration, path, partial(_complaints, method=declaration.method))
+    return declaration
+
+
+def _refuse(declaration: draws.Paradigm, path: Path, check: Check) -> None:
+    """Raise UserError with all complaints about the schemes of a declaration, if there are any."""
+    wrong = []
+    for number, scheme in enumerate(declaration.one_of):
+        prefix = f"one_of.{number}." if len(declaration.one_of) > 1 else ""
+        for key, complaint in check(scheme):
+            wrong.append(f"{path}: key '{prefix}{key}' {complaint}")
+    if wrong:
+        raise UserError("\n".join(wrong))
+
+
+def _with_article(category: str) -> str:
+    return f"{'an' if category[0] in 'aeiou' else 'a'} {category}"
+
+
+def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[tuple[str, str]]:
+    """Yield keys with names or slots that have no suitable draw, each with a complaint."""
+    # Draws refer to earlier draws, of certain categories.
+    categories: dict[str, str] = {}
+    for name, draw in scheme.draw.items():
+        for key, used, allowed in draw.names():
+            if used not in categories:
+                yield f"draw.{name}.{key}", f"names {used!r}, which is not drawn before."
+            elif categories[used] not in allowed:
+                category, *expected = map(_with_article, (categories[used], *allowed))
+                complaint = f"names {used!r}, {category}; expected {' or '.join(expected)}."
+                yield f"draw.{name}.{key}", complaint
+        categories[name] = draw.category
+        if draw.category == "phrase" and draw.complement_of:
+            verb = scheme.draw.get(draw.complement_of)
+            if verb and verb.category == "verb" and "intransitive" in verb.frame:
+                categories[name] = OPTIONAL
+    # Slots of templates name draws, and forms that these have.
+    for key, text in scheme.templates.items():
+        for slot in SLOT.finditer(text):
+            slot_draw, form_name = scheme.draw.get(slot[1]), slot[2].removeprefix(".")
+            if slot_draw is None:
+                yield key, f"names {slot[1]!r}, which is not drawn."
+            elif form_name not in _form_names(slot_draw):
+                present = [f"{slot[1]}.{form}".rstrip(".") for form in _form_names(slot_draw)]
+                has = ", ".join(f"{{{name}}}" for name in present)
+                category = _with_article(slot_draw.category)
+                yield key, f"has {slot[0]}, no part of {category}; expected {has}."
+        if stray := re.search(r"[{}]", SLOT.sub("", text)):
+            yield key, f"has a stray {stray[0]!r}; expected {{name}} or {{name.form}}."
+    for key, text in {"good": scheme.good, "bad": scheme.bad}.items():
+        marked = re.findall(r"\[[^][]*\]", text)
+        if len(marked) != bool(method):
+            number = "one critical word" if method else "none, because there is no method"
+            yield key, f"marks {len(marked)} critical words by brackets; expected {number}."
+
+
+def _form_names(draw: draws.AnyDraw) -> Collection[str]:
+    """Return the names of forms that a slot can have after its dot; "" for none."""
+    if draw.category != "choice":
+        return draws.FORMS_BY_CATEGORY[draw.category]
+    groups = (draw.among, *draw.by_number.values())
+    lengths = [1 if isinstance(row, str) else len(row) for group in groups for row in group]
+    shortest = min(lengths, default=0)
+    return ("", *map(str, range(shortest))) if shortest else ()
+
+
+# Beside a lexicon
+
+
+def _references(
+    draw: draws.AnyDraw, lexicon: Lexicon, vocabulary: Mapping[str, Collection[str]]
+) -> Iterator[tuple[str, str, Collection[str], str]]:
+    """Yield each word that a draw names: key, word, words in ``vocabulary``, and lexicon's file."""
+    if isinstance(draw, draws.VerbDraw | draws.AdjectiveDraw):
+        # Words that a draw is limited to must have its frame.
+        if isinstance(draw, draws.VerbDraw):
+            fitting = {verb.lexeme for verb in lexicon.verbs if verb.frame in draw.frame}
+            file = f"verbs.tsv (frame {' or '.join(draw.frame)})"
+        else:
+            fitting = {a.adjective for a in lexicon.adjectives if a.frame == draw.frame}
+            file = f"adjectives.tsv ({f'frame {draw.frame}' if draw.frame else 'no frame'})"
+        for word in draw.words:
+            yield "words", word, fitting, file
+    for draw_class, key, file in LEXICON_KEYS:
+        if isinstance(draw, draw_class):
+            value = getattr(draw, key)
+            if isinstance(value, str) and file == "determiners.tsv":
+                yield key, value, vocabulary[SETS], SETS
+            else:
+                for word in value.split() if isinstance(value, str) else value:
+                    yield key, word.removeprefix(EXCLUDED), vocabulary[file], file
+
+
+def _without_counterpart(draw: draws.AnyDraw, scheme: draws.Scheme, pools: Pools) -> list[str]:
+    """Return two phrases, on an entry that lacks the other number and on its exclusion, or []."""
+    if isinstance(draw, draws.NominalDraw):
+        for group in pools.nouns(draw).values():
+            for form in group:
+                if draws.OTHER_NUMBER[form.number] not in form.entry.forms:
+                    return [f"{form.text!r} has not", "ask for a plural, no names, no mass nouns"]
+    elif isinstance(draw, draws.DeterminerDraw):
+        for entry in pools.determiners(draw.among):
+            if not entry.swapped:
+                return [f"{entry.determiner!r} has not", "leave it out of 'among'"]
+    elif isinstance(draw, draws.PredicateDraw):
+        while draw.like and isinstance(liked := scheme.draw[draw.like], draws.PredicateDraw):
+            draw = liked
+        if not pools.all_agree(draw):
+            return ["not every form has", "set 'agreeing: true'"]
+    return []
+
+
+def check_vocabulary(declaration: draws.Paradigm, lexicon: Lexicon, path: Path) -> None:
+    """Check that the lexicon has what a declaration names. Raises UserError, naming the key."""
+    pools = Pools(lexicon)
+    vocabulary: dict[str, Collection[str]] = {
+        "verbs.tsv": {verb.lexeme for verb in lexicon.verbs},
+        "nouns.tsv or names.tsv": {noun.noun for noun in lexicon.nouns},
+        "adjectives.tsv": {entry.adjective for entry in lexicon.adjectives},
+        "auxiliaries.tsv": {entry.auxiliary for entry in lexicon.auxiliaries},
+        "determiners.tsv": {entry.determiner for entry in lexicon.determiners},
+        SETS: {name for entry in lexicon.determiners for name in entry.sets},
+        "classes.yaml": lexicon.classes.wider,
+    }
+
+    def check(scheme: draws.Scheme) -> Iterator[tuple[str, str]]:
+        for name, draw in scheme.draw.items():
+            for key, word, present, file in _references(draw, lexicon, vocabulary):
+                if word not in present:
+                    close = get_close_matches(word, present, n=1)
+                    hint = f"did you mean {close[0]!r}?" if close else "correct it, or add it."
+                    yield f"draw.{name}.{key}", f"names {word!r}, which is not in {file}; {hint}"
+        for key, text in scheme.templates.items():
+            for slot in SLOT.finditer(text):
+                if not slot[2].startswith(".swapped"):
+                    continue
+                if lacking := _without_counterpart(scheme.draw[slot[1]], scheme, pools):
+                    yield key, f"has {slot[0]}, the other number, which {'; '.join(lacking)}."
+
+    _refuse(declaration, path, check)
+
+
+# Pairs
 
 ARTICLE = re.compile(r"\b([Aa])(\]? \[?)(\w[\w'-]*)")
 """An article and the word after it, which may be in brackets: "a [apple"."""
@@ -59,16 +227,14 @@ class Pair:
 
 def _fill(template: str, drawn: Draws, scheme: draws.Scheme) -> tuple[str, draws.Forms]:
     """Return a template's text with filled slots, and the forms of its lexical entries."""
-    text, entries, end = "", [], 0
-    for slot in SLOT.finditer(template):
-        literal = template[end : slot.start()]
-        category = scheme.draw[slot[1]].category
-        forms = draws.forms_of(drawn[slot[1]], category, slot[2].removeprefix("."))
-        text += literal + " ".join(forms)
-        entries += [*re.findall(r"[\w'-]+", literal), *forms]
-        end = slot.end()
-    entries += re.findall(r"[\w'-]+", template[end:])
-    return text + template[end:], tuple(entries)
+    # Texts between slots, and the two groups of each slot, in turn.
+    text, *pieces = SLOT.split(template)
+    entries = re.findall(r"[\w'-]+", text)
+    for name, form, literal in zip(*(pieces[i::3] for i in range(3)), strict=True):
+        forms = draws.forms_of(drawn[name], scheme.draw[name].category, form.removeprefix("."))
+        text += " ".join(forms) + literal
+        entries += [*forms, *re.findall(r"[\w'-]+", literal)]
+    return text, tuple(entries)
 
 
 def make_sentence(template: str, drawn: Draws, scheme: draws.Scheme, sounds: Sounds) -> Sentence:

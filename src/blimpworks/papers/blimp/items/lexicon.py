@@ -160,8 +160,8 @@ class Verb(Strict):
             "gerund": self.gerund or gerund(self.verb),
         }[form]
 
-    def with_particle(self, form: VerbForm) -> str:
-        return f"{self.form(form)} {self.particle}".strip()
+    def with_particle(self, form: VerbForm) -> tuple[str, ...]:
+        return (f"{self.form(form)} {self.particle}".strip(),)
 
     @property
     def irregular(self) -> bool:
