@@ -119,7 +119,7 @@ def test_perplexities_are_named_as_released_decisions_name_models(tmp_path):
     [
         (RATED, "sva_fine,sva_bad\n7,2\n", "the side of a rating is 'fine'; expected good or bad"),
         (RATED, "sva,npi\n7,2\n", "no rating is in people.csv; correct 'headings'"),
-        (CHOICES, "paradigm,chose\nsva,good\nsvo,good\n", "yaml: people judged 'svo', which no item"),
+        (CHOICES, "paradigm,chose\nsva,good\nsvo,good\n", "yaml: people judged 'svo'"),
         (CHOICES, "lang,chose\nzxx,good\n", "language 'zxx', and the benchmark has eng"),
         ({**CHOICES, "without": ["islands"]}, "paradigm,chose\nsva,good\n",
             "names 'islands', which no row of people.csv has"),
