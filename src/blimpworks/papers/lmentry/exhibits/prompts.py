@@ -1,13 +1,5 @@
 """Draw Tables 1, 2, 7 to 33 and 54 (Moroni and others 2025): prompts, templates and their numbers.
 
-The exhibits, as rows × columns:
-
-- ``table1``: tasks × example of a prompt, answer.
-- ``table2``, ``table7``: languages × number of prompts; in Table 7 also the system prompt.
-- ``table8``: subsets of arguments × task, number of prompts, number of languages, arguments.
-- ``template_table`` (Tables 9 to 33): templates of a task × text, corrected text, prompts.
-- ``table54``, ``counts``: tasks and subsets × number of prompts in each language.
-
 Input are prompts (table ``items``), language packs, and what the paper prints: English prompts
 without answers, and English templates. A template has arguments: "Which is bigger, {n1} or {n2}?".
 """
@@ -202,9 +194,14 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Table 2: the number of prompts of each language."""
     name_of = partial(language_name, labels=labels)
     if labels.source == "published":
-        printed = shared.read_printed(tables)
-        languages, key = [*tasks.LANGUAGES], "table2_published"
-        cells = common.printed_cells(tables, "table2", name_of, lambda _: SAMPLES)
+        printed, languages, key = (
+            shared.read_printed(tables),
+            [*tasks.LANGUAGES],
+            "table2_published",
+        )
+        totals = printed[printed["exhibit"] == "table2"]
+        names = {lang: name_of(lang) for lang in totals["row"]}
+        cells = shared.printed_cells(totals, names, {"samples": SAMPLES})
         # Filters of printed numbers, by the (language, column) of their sum.
         sums: dict[tuple[str, str], dict[str, Any]] = {
             (lang, "From Table 54"): {"exhibit": "table54", "column": lang} for lang in languages
@@ -233,8 +230,9 @@ def table54(tables: shared.Tables, labels: Labels) -> Exhibit:
     code_of = partial(language_code, labels=labels)
     cells: list[Cell] = []
     if labels.source == "published":
-        key = "table54_published"
-        cells = common.printed_cells(tables, "table54", tasks.task_name, code_of)
+        key, printed = "table54_published", shared.read_printed(tables, exhibit="table54")
+        names = {task: tasks.task_name(task) for task in printed["row"]}
+        cells = shared.printed_cells(printed, names, {x: code_of(x) for x in printed["column"]})
         # The numbers that follow from the release's settings.
         for _, row in shared.read_plain(PROMPT_COUNTS, tables["prompt_counts"][0]).iterrows():
             task, lang = row["phenomenon"], row["lang"]

@@ -1,16 +1,8 @@
 """Draw agreement with annotators, and the differences between published and corrected verdicts.
 
 Models' answers are judged by two methods: ``published``, the authors' rules, and ``corrected``,
-rules that judge what the task asks. The exhibits, as rows × columns:
-
-- ``agreement_table`` (Tables 52 and 53): tasks × agreement and κ with each annotator.
-- ``agreement``: annotators of each language × agreement and κ by each method.
-- ``agreement_tasks``: tasks × agreement and κ in each language.
-- ``artefacts``: languages and tasks × accuracy by each method, and its change by reason.
-- ``artefacts_fig``: a figure of accuracies by each method.
-
-Input are the tables ``annotation_agreement`` and ``verdicts`` (``lmentry/tables.py``). Tables 52
-and 53 are in Moroni and others (2025), appendix A.6; the other exhibits are ours.
+rules that judge what the task asks. Input are the tables ``annotation_agreement`` and ``verdicts``.
+Tables 52 and 53 are in Moroni and others (2025), appendix A.6; the other exhibits are ours.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +15,7 @@ import pandas as pd
 from blimpworks.campaign.variants import CORRECTED, PUBLISHED, VARIANTS
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, Formula, select_rows, sum_of
-from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_printed
+from blimpworks.exhibits.shared import Tables, formula_cell, printed_cells, read_plain, read_printed
 from blimpworks.exhibits.style import BLUE, COLUMN_INCHES, GREY, ORANGE, new_figure, say
 from blimpworks.items import ALL
 from blimpworks.papers.lmentry import verdicts
@@ -79,8 +71,9 @@ def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     lang = LANGUAGE_OF[table]
     language = LANGUAGES[lang].name
     if labels.source == "published":
-        cells = common.printed_cells(tables, table, task_name, lambda _: AGREEMENT)
         printed = read_printed(tables, exhibit=table)
+        names = {task: task_name(task) for task in printed["row"]}
+        cells = printed_cells(printed, names, {"agreement": AGREEMENT})
         tasks, stands_for = _tasks_in(printed["row"]), ("global_accuracy", "agreement")
         where: dict[str, Any] = {"exhibit": table, "row": tasks, "column": "agreement"}
         cell_key = (f"{OVERALL}, mean of the tasks", AGREEMENT)
