@@ -1,7 +1,7 @@
 """Judge answers to questions with one right word, letter or number.
 
-``choice_judge`` makes the judge of a task: ``PublishedChoice`` follows the authors' scorer with its
-mistakes, and ``CorrectedChoice`` judges as the task asks. The judge compiles the answer patterns of
+``PublishedChoice`` follows the authors' scorer with its mistakes, and ``CorrectedChoice`` judges as
+the task asks. The judge of a task compiles the answer patterns of
 a language pack. Its method ``for_prompt`` takes the arguments of a prompt:
 
     {"answer": "cat", "distractor": "house", ...}      for "Which has less letters, cat or house?"
@@ -69,31 +69,6 @@ def numbers_to_find(arguments: Arguments, language: str | None) -> list[Argument
         for name in ("answer", "distractor")
         for form in number_forms(int(arguments[name]), language)
     ]
-
-
-def published_texts(arguments: Arguments) -> list[Argument]:
-    """Return the texts that the release looks for in answers, with their roles; without numbers."""
-    to_find: list[Argument] = []
-    for name in ARGUMENT_NAMES:
-        if arguments.get(name):
-            to_find += answers.read_like_release(str(arguments[name]).lower(), ROLE[name])
-    # All words of a list, in order.
-    listed_words = arguments.get("distractors", arguments.get("words", ()))
-    if "category" in arguments and "answer_index" in arguments:
-        index = int(arguments["answer_index"])
-        listed_words = [*listed_words[:index], arguments["answer"], *listed_words[index:]]
-    for word, role in zip(listed_words, answers.LISTED_ROLES, strict=False):
-        to_find.append(Argument(str(word).lower(), ROLE[role]))
-    return to_find
-
-
-def corrected_texts(arguments: Arguments) -> list[Argument]:
-    """Return the texts to find in answers, with their roles; without numbers."""
-    texts = [(arguments.get(name), ROLE[name]) for name in ARGUMENT_NAMES]
-    listed_words = arguments.get("distractors", arguments.get("words", ()))
-    texts += [(word, OTHER) for word in listed_words]
-    normalised = [(answers.normalise_corrected(str(text)), role) for text, role in texts if text]
-    return [Argument(text, role) for text, role in normalised if text]
 
 
 def decline_arguments(arguments: Arguments, prompt: str) -> list[Argument]:
@@ -185,10 +160,20 @@ class PublishedChoice:
         self._gold_roles = {ANSWER, *declined_roles}
 
     def for_prompt(self, arguments: Arguments, prompt: str) -> compiling.AnswerJudge:
+        to_find: list[Argument] = []
         if self._asks_number:
             to_find = numbers_to_find(arguments, self._number_language)
         else:
-            to_find = published_texts(arguments)
+            for name in ARGUMENT_NAMES:
+                if arguments.get(name):
+                    to_find += answers.read_like_release(str(arguments[name]).lower(), ROLE[name])
+            # All words of a list, in order.
+            listed_words = arguments.get("distractors", arguments.get("words", ()))
+            if "category" in arguments and "answer_index" in arguments:
+                index = int(arguments["answer_index"])
+                listed_words = [*listed_words[:index], arguments["answer"], *listed_words[index:]]
+            for word, role in zip(listed_words, answers.LISTED_ROLES, strict=False):
+                to_find.append(Argument(str(word).lower(), ROLE[role]))
         if self._inside_words:
             to_find += decline_arguments(arguments, prompt)
         changed, rewritten = rewrite_arguments(to_find, self._rewrites)
@@ -284,10 +269,27 @@ class CorrectedChoice:
 
     def for_prompt(self, arguments: Arguments, prompt: str) -> compiling.AnswerJudge:
         if self._asks_number:
-            texts = numbers_to_find(arguments, self._number_language)
+            in_prompt = numbers_to_find(arguments, self._number_language)
         else:
-            texts = corrected_texts(arguments)
-        to_find, substitutes = self._order_for_masking(texts, str(arguments["answer"]))
+            texts = [(arguments.get(name), ROLE[name]) for name in ARGUMENT_NAMES]
+            listed_words = arguments.get("distractors", arguments.get("words", ()))
+            texts += [(word, OTHER) for word in listed_words]
+            in_prompt = []
+            for text, role in texts:
+                if text and (normalised := answers.normalise_corrected(str(text))):
+                    in_prompt.append(Argument(normalised, role))
+        # Distinct texts, the longest first. The first of arguments with equal texts gives the role.
+        role_of = {argument.text: argument.role for argument in reversed(in_prompt)}
+        distinct = sorted(role_of, key=lambda text: (-len(text), text))
+        to_find = [Argument(text, role_of[text]) for text in distinct]
+        if self._asks_letter:
+            letter = str(arguments["answer"]).lower().translate(self._without_accents)
+            to_find.append(Argument(letter, ANSWER))
+        # Masking also replaces words of patterns that equal an argument, such as the word "the",
+        # and characters of roles whose text has another role.
+        pairs = [(a.text, a.role) for a in to_find if a.text in self._pattern_words]
+        pairs += [(a.role, role_of[a.text]) for a in in_prompt if a.role != role_of[a.text]]
+        substitutes = tuple(dict.fromkeys(pairs))
         gold_forms = [argument.text for argument in to_find if argument.role == ANSWER]
         article = ""
         if not self._asks_number:
@@ -296,22 +298,6 @@ class CorrectedChoice:
         patterns = self._compile(difference, substitutes, brackets=False)
         question = Question(to_find, gold_forms, patterns)
         return partial(self._judge, question, article, difference)
-
-    def _order_for_masking(
-        self, to_find: list[Argument], gold: str
-    ) -> tuple[list[Argument], compiling.Substitutes]:
-        """Return arguments with distinct texts, the longest first, and their ``Substitutes``."""
-        # Of arguments with equal texts, the first decides the role.
-        role_of = {argument.text: argument.role for argument in reversed(to_find)}
-        texts = sorted(role_of, key=lambda text: (-len(text), text))
-        ordered = [Argument(text, role_of[text]) for text in texts]
-        if self._asks_letter:
-            ordered.append(Argument(gold.lower().translate(self._without_accents), ANSWER))
-        # Masking also replaces words of patterns that equal an argument, such as the word "the",
-        # and characters of roles whose text has another role.
-        substitutes = [(a.text, a.role) for a in ordered if a.text in self._pattern_words]
-        substitutes += [(a.role, role_of[a.text]) for a in to_find if a.role != role_of[a.text]]
-        return ordered, tuple(dict.fromkeys(substitutes))
 
     def _judge(self, question: Question, article: str, difference: int, answer: str) -> Verdict:
         """Judge by patterns that match the full answer, a line or clause, or text inside of it.
@@ -322,7 +308,15 @@ class CorrectedChoice:
         answer = answer.strip('"')
         if self._asks_number:
             answer = answers.mask_longer_numbers(answer)
-        masked = self._mask(question.to_find, article, answer)
+        # Replace arguments by roles, but not articles that are spelt like the gold answer.
+        mask = partial(answers.mask, marks=answers.CORRECTED_MARKS, particles=self._particles)
+        longer = [argument for argument in question.to_find if len(argument.text) > len(article)]
+        masked = mask(answer, longer)
+        if article:
+            shorter = [a for a in question.to_find if len(a.text) <= len(article)]
+            articles = answers.article_pattern(article, self._not_after_articles)
+            masked = mask(articles.sub(answers.PLACEHOLDER, masked), shorter)
+            masked = masked.replace(answers.PLACEHOLDER, article)
         if verdict := _judge_line(masked, question.patterns):
             return verdict
         # The first or last line, or the text before a reason or a remark.
@@ -357,26 +351,6 @@ class CorrectedChoice:
             return UNDECIDED
         is_one_word = len(answers.WORD.findall(answer)) == 1
         return Verdict.wrong("lone" if is_one_word else "absent")
-
-    def _mask(self, to_find: Sequence[Argument], article: str, answer: str) -> str:
-        """Replace arguments by roles, but not articles that are spelt like the gold answer."""
-        mask = partial(answers.mask, marks=answers.CORRECTED_MARKS, particles=self._particles)
-        if not article:
-            return mask(answer, to_find)
-        longer = [argument for argument in to_find if len(argument.text) > len(article)]
-        shorter = [argument for argument in to_find if len(argument.text) <= len(article)]
-        articles = answers.article_pattern(article, self._not_after_articles)
-        masked = mask(articles.sub(answers.PLACEHOLDER, mask(answer, longer)), shorter)
-        return masked.replace(answers.PLACEHOLDER, article)
-
-
-def choice_judge(
-    declared: AnswerPatterns, task: str, variant: str
-) -> PublishedChoice | CorrectedChoice:
-    """Make the judge of a task by a variant of the rules. Raises UserError for a faulty pattern."""
-    if variant == "published":
-        return PublishedChoice(declared, task)
-    return CorrectedChoice(declared, task)
 
 
 def _judge_line(masked: str, patterns: Matchers) -> Verdict | None:

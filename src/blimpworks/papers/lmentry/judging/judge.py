@@ -27,7 +27,7 @@ from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import Cut, strip_reasoning
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging import answers, compiling, repetitions
-from blimpworks.papers.lmentry.judging.choice import choice_judge
+from blimpworks.papers.lmentry.judging.choice import CorrectedChoice, PublishedChoice
 from blimpworks.papers.lmentry.judging.declared import RULES, AnswerPatterns, Verdict
 from blimpworks.papers.lmentry.judging.writing import EdgeJudge, SentenceJudge, SpellingJudge
 from blimpworks.papers.lmentry.judging.yes_no import YesNoJudge
@@ -41,7 +41,11 @@ class TaskJudge(Protocol):
 
 
 _JUDGES: dict[str, Callable[[AnswerPatterns, str, str], TaskJudge]] = {
-    "choice": choice_judge,
+    "choice": lambda declared, task, variant: (
+        PublishedChoice(declared, task)
+        if variant == "published"
+        else CorrectedChoice(declared, task)
+    ),
     "yes_no": YesNoJudge,
     "sentence": SentenceJudge,
     "edge": EdgeJudge,
