@@ -27,6 +27,9 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
             row.model_copy(update={"value": row.sound}),
             f"percent, and the number of prompts in {SAMPLES}, column {lang!r}",
             valid=n > 0,
-            **{"model": row.row, "lang": lang, "n": n, "phenomenon": row.column},
+            model=row.row,
+            lang=lang,
+            n=n,
+            phenomenon=row.column,
         )
         yield replace(accuracy, rounding=HALF_UNIT / 100)

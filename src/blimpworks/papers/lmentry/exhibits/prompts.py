@@ -231,8 +231,8 @@ def table54(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     if labels.source == "published":
         key, printed = "table54_published", shared.read_printed(tables, exhibit="table54")
-        names = {task: tasks.task_name(task) for task in printed["row"]}
-        cells = shared.printed_cells(printed, names, {x: code_of(x) for x in printed["column"]})
+        titles = {task: tasks.task_name(task) for task in printed["row"]}
+        cells = shared.printed_cells(printed, titles, {x: code_of(x) for x in printed["column"]})
         # The numbers that follow from the release's settings.
         for _, row in shared.read_plain(PROMPT_COUNTS, tables["prompt_counts"][0]).iterrows():
             task, lang = row["phenomenon"], row["lang"]

@@ -258,10 +258,10 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
         where = common.filter_for(lang, models, labels, phenomenon=tasks, paradigm=ALL)
         fields: dict[str, Any] = {"n": len(models), "printed": False}
         for task in tasks:
-            cell_key = (f"{common.language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
+            position = (f"{common.language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
             formula = formulas.rank_of(task, formulas.TASKS_BY_ACCURACY)
             fields["stands_for"] = (f"{lang} {group}", task)
-            cell = formula_cell(selected, cell_key, formula, "accuracies", where, ".1f", **fields)
+            cell = formula_cell(selected, position, formula, "accuracies", where, ".1f", **fields)
             ranks_by_group.setdefault((lang, group), []).append(cell)
     cells: list[Cell] = []
     if labels.source == "measured":

@@ -1,11 +1,8 @@
 """Make the exhibits of UrBLiMP's accuracies: Tables 4 and 7 to 9, Figures 1 and 2.
 
-Table 4 has models in rows and phenomena in columns; Tables 7 and 8 have paradigms in rows and
-models in columns; Table 9 has people's accuracy. Input: a campaign's table of accuracies (measured
-form), or the paper's numbers (published form). The figures print no numbers, so their published
-form has numbers of Tables 7 and 8 and of section 4.1.
-A cell's ``cell_key`` is its (row, column) in the exhibit; ``key`` is the (row, column) of the
-paper's number. ``claims`` and ``data`` also call the functions on models and accuracies.
+Input: a campaign's table of accuracies (measured form), or the paper's numbers (published form).
+The figures print no numbers, so their published form has numbers of Tables 7 and 8 and of section
+4.1. A ``cell_key`` is (row, column) in the exhibit; ``key`` is that of the paper's number.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
 
@@ -162,13 +159,12 @@ def macro_cell(rows: pd.DataFrame, cell_key: Place, stands_for: Place | None = N
 AVERAGE, AVERAGE_HEAD = "average", "Average"
 PEOPLE, MACRO_HEAD = "Accuracy", "Mean of the phenomena"
 INTERVAL, PAIRS = "95 % interval", "Pairs"
-DIGITS = 2
 
 
 def _best(cells: Sequence[Cell], by: str) -> set[Place]:
     """Return (row, column) of the best cells of each row or column; equal texts are all best."""
     among = {cell.row if by == "column" else cell.column for cell in cells} - {AVERAGE_HEAD}
-    return shared.best_of_each(cells, among, by, DIGITS)
+    return shared.best_of_each(cells, among, by, digits=2)
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
