@@ -121,8 +121,7 @@ def difference_of(task: str, arguments: Arguments) -> int:
 class Question(NamedTuple):
     """Facts of a prompt that are needed to judge its answers."""
 
-    to_find: Sequence[Argument]
-    """Texts to find in answers, in the order of search."""
+    to_find: Sequence[Argument]  # texts to find in answers, in the order of search
     gold_forms: list[str]
     """Spellings and declined forms of the gold answer. The first is as in the prompt."""
     patterns: Matchers

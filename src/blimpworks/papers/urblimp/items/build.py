@@ -30,10 +30,8 @@ from blimpworks.papers.urblimp.settings import UrblimpOptions
 from blimpworks.papers.urblimp.tables import DROPPED, ITEM_SCHEMA, KEPT, REJECTED, RULE_COUNTS
 from blimpworks.tables import LEXICON, read_table, write_rows
 
-BEGINNING, END = "^", "$"
-"""Marks before the first word of a sentence, and after the last."""
-LIST = "small"
-"""Word list that wordfreq has for all its languages."""
+BEGINNING, END = "^", "$"  # marks before the first word of a sentence, and after the last
+LIST = "small"  # word list that wordfreq has for all its languages
 
 
 class Attested:
@@ -92,8 +90,7 @@ class Slot:
     word: int
     """Index of the word in the tree; below zero for an added word."""
     form: str
-    space: bool
-    """Whether a space follows the word."""
+    space: bool  # whether a space follows the word
 
 
 @dataclass
