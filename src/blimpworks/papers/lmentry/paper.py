@@ -1,8 +1,7 @@
 """Register Multi-LMentry (Moroni et al. 2025): elementary tasks in nine languages, as prompts.
 
-Shared code finds ``PAPER`` (at the end), which declares the paper's settings, languages, sources,
-tables and exhibits. The functions above it take a campaign (settings) and the campaign's catalogue
-(languages, models and pinned files). A language pack is a language's YAML file of templates.
+Functions take a campaign (settings) and its catalogue (languages, models and pinned files). A
+language pack is a language's YAML file of templates.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

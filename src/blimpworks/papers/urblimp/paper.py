@@ -1,7 +1,6 @@
 """Register UrBLiMP (Adeeba et al. 2025): ten phenomena of Urdu, by rules over treebanks.
 
-``PAPER`` tells shared code what the paper's benchmark, exhibits (tables and figures) and input
-tables are. Functions read a campaign (settings) and its catalogue (languages, models, sources).
+Functions take a campaign (settings) and its catalogue (languages, models and pinned files).
 """
 
 from collections.abc import Sequence
