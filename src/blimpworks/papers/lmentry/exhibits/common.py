@@ -54,18 +54,19 @@ def language_name(lang: str, labels: Labels) -> str:
     if lang == EVERY:
         return TOTAL
     language = tasks.LANGUAGES.get(lang)
-    return language.name if language else labels.languages.get(lang, lang)
+    return language["name"] if language else labels.languages.get(lang, lang)
 
 
 def language_code(lang: str, labels: Labels) -> str:
     """Return a language's code in the paper's tables ("PT_BR"), or its name in the campaign."""
     language = tasks.LANGUAGES.get(lang)
-    return language.code if language else labels.languages.get(lang, lang)
+    return language["code"] if language else labels.languages.get(lang, lang)
 
 
 def language_tag(lang: str) -> str:
     """Return a language's tag in HTML, by BCP 47 ("pt-br")."""
-    return tasks.LANGUAGES[lang].code.lower().replace("_", "-") if lang in tasks.LANGUAGES else lang
+    language = tasks.LANGUAGES.get(lang, {"code": lang})
+    return language["code"].lower().replace("_", "-")
 
 
 def model_name(model: str, labels: Labels) -> str:
