@@ -51,16 +51,14 @@ def tasks_of(rows: pd.DataFrame) -> dict[str, list[str]]:
 
 def language_name(lang: str, labels: Labels) -> str:
     """Return a language's name; "Total" for ``EVERY``."""
-    if lang == EVERY:
-        return TOTAL
-    language = tasks.LANGUAGES.get(lang)
-    return language["name"] if language else labels.languages.get(lang, lang)
+    names = {EVERY: TOTAL, **labels.languages}
+    return tasks.LANGUAGES[lang]["name"] if lang in tasks.LANGUAGES else names.get(lang, lang)
 
 
 def language_code(lang: str, labels: Labels) -> str:
     """Return a language's code in the paper's tables ("PT_BR"), or its name in the campaign."""
-    language = tasks.LANGUAGES.get(lang)
-    return language["code"] if language else labels.languages.get(lang, lang)
+    names = labels.languages
+    return tasks.LANGUAGES[lang]["code"] if lang in tasks.LANGUAGES else names.get(lang, lang)
 
 
 def language_tag(lang: str) -> str:
