@@ -221,13 +221,12 @@ def _count_cells(
 ) -> Iterator[Cell]:
     """Yield the cells of a row: matches, pairs, constructed pairs, ``printed``, rejected matches.
 
-    ``counts`` (numbers of matches) and ``items`` are the rows that ``where`` selects.
+    ``counts`` has the numbers of matches that ``where`` selects.
     """
     yield formula_cell(counts, (row, MATCHES), TOTAL, SOURCE, where)
-    kept = {**where, "outcome": KEPT}
-    yield formula_cell(counts, (row, PAIRS), TOTAL, SOURCE, kept)
-    constructed, built = items[items["constructed"].astype(bool)], {**where, "constructed": True}
-    yield formula_cell(constructed, (row, CONSTRUCTED), COUNT, "items", built)
+    yield formula_cell(counts, (row, PAIRS), TOTAL, SOURCE, {**where, "outcome": KEPT})
+    constructed = {**where, "constructed": True}
+    yield formula_cell(items, (row, CONSTRUCTED), COUNT, "items", constructed)
     yield from printed
     dropped = counts[counts["outcome"] == DROPPED]
     groups = dropped["reason"].map(lambda reason: REASON_GROUP.get(reason.partition(":")[0], OTHER))
@@ -267,25 +266,21 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
     for lang in langs:
         language = labels.languages.get(lang, lang)
         prefix = f"{language}: " if len(langs) > 1 else ""
-        lang_counts, lang_items = counts[counts["lang"] == lang], items[items["lang"] == lang]
-        lang_cells: list[Cell] = []
+        lang_counts, lang_cells = counts[counts["lang"] == lang], list[Cell]()
         for paradigm, name in PARADIGMS.items():
+            row, where = f"{prefix}{name}", {"lang": lang, "paradigm": paradigm}
             matches = lang_counts[lang_counts["paradigm"] == paradigm]
-            pairs = lang_items[lang_items["paradigm"] == paradigm]
             if matches.empty and lang != LANG:
                 continue
-            row, where = f"{prefix}{name}", {"lang": lang, "paradigm": paradigm}
             paper_cells = [*_paper_cells(printed, paradigm, row)] if lang == LANG else []
-            lang_cells += _count_cells(matches, pairs, row, where, paper_cells)
+            lang_cells += _count_cells(matches, items, row, where, paper_cells)
             # Data files also have a row for each rule of the paradigm.
             for rule in dict.fromkeys(matches["rule"]):
+                title, of_rule = f"{row}, rule {rule}", {**where, "rule": rule}
                 rule_counts = matches[matches["rule"] == rule]
-                rule_pairs = pairs[pairs["rule"] == rule]
-                title, rule_where = f"{row}, rule {rule}", {**where, "rule": rule}
-                for cell in _count_cells(rule_counts, rule_pairs, title, rule_where):
+                for cell in _count_cells(rule_counts, items, title, of_rule):
                     lang_cells.append(replace(cell, printed=False))
-        title = f"{prefix}{ALL_PARADIGMS}"
-        lang_cells += _count_cells(lang_counts, lang_items, title, {"lang": lang})
+        lang_cells += _count_cells(lang_counts, items, f"{prefix}{ALL_PARADIGMS}", {"lang": lang})
         cells += lang_cells
         titles = {cell.row: cell.row.removeprefix(prefix) for cell in lang_cells if cell.printed}
         titles_by_lang.append({language: language, **titles} if prefix else titles)
