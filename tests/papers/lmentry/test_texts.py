@@ -1,33 +1,26 @@
-"""Multi-LMentry's exhibits of prompts, templates and numbers, beside what is printed.
+"""Multi-LMentry's exhibits of prompts, templates and their numbers, beside what is printed.
 
 tests/workflow/test_reproduction.py has the status of each printed text.
 """
 
 from itertools import product
 
-import pandas as pd
 import pytest
 
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.reference import PublishedRow
-from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import html_text, latex_text
-from blimpworks.papers.lmentry.exhibits.formulas import LEAD
 from blimpworks.papers.lmentry.exhibits.prompts import ENGLISH
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.items.prompts import RESOURCES, build_prompts, item_id, prompt_of
+from blimpworks.papers.lmentry.items.prompts import build_prompts, item_id, prompt_of
 from blimpworks.papers.lmentry.paper import PAPER
 from blimpworks.papers.lmentry.settings import LmentryOptions
-from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
-from blimpworks.papers.lmentry.tasks import LANGUAGES
-from blimpworks.tables import PROMPTS, read_table
+from blimpworks.tables import PROMPTS
 from support.cells_kit import by_place
 from support.lmentry_campaign import build, prompt_row, write
 from support.lmentry_prompts_kit import DECLARATIONS, files_of, needs_mirror, write_resources
-from support.print_kit import CONFIG, PACKS, printed, tables_of
-from support.print_kit import build as build_published
+from support.print_kit import PACKS, printed
 
 pytestmark = pytest.mark.xdist_group("lmentry-exhibits")
 MEASURED = Labels({"fra": "French"}, facts={"lmentry_variant": "published"})
@@ -131,44 +124,3 @@ def test_differences_that_nobody_has_explained_say_so_and_limits_of_a_campaign_t
     files = write_resources(tmp_path / "in")
     for options, said in (({}, "not explained"), ({"per_template": 2}, "keeps at most 2 prompts")):
         assert said in counted("ita", files, tmp_path, **options)[1]["sentence containing"]
-
-
-@pytest.mark.slow
-@needs_mirror
-def test_settings_and_released_resources_give_all_of_table_54(tmp_path):
-    files = [(lang, path) for lang in LANGUAGES for path in files_of(lang, tmp_path)]
-    [table] = tables_of("lmentry", tmp_path, files)["prompt_counts"]
-    rows = read_table(PROMPT_COUNTS, table).to_pylist()
-    counts = {(row["phenomenon"], row["lang"]): row["prompts"] for row in rows}
-    rows54 = read_rows(PublishedRow, CONFIG / "published/lmentry/table54.csv")
-    table54 = {(row.row, row.column): row.value for row in rows54 if row.value is not None}
-    assert counts == table54
-    by_resources = {row["phenomenon"] for row in rows if row["basis"] == RESOURCES}
-    assert by_resources == {"homophones", "first_word", "last_word"}
-
-
-@pytest.mark.slow
-def test_a_lead_can_be_explained_from_rows_that_were_read_as_objects():
-    rows = pd.DataFrame({"value": pd.Series([40.7, 48.6, 37.3], dtype=object)})
-    assert LEAD(rows) == pytest.approx(7.9)
-
-
-@pytest.mark.slow
-def test_figures_have_what_sections_5_2_to_5_4_say(tmp_path):
-    tables = tables_of("lmentry", tmp_path)
-    exhibits, _ = build_published("lmentry", tmp_path, tables, ["fig1", "fig2", "fig3"])
-    means = {cell.row: cell.text for cell in exhibits["fig3"].cells}
-    assert [name for name, text in means.items() if float(text) > 80] == [
-        "sentence containing",
-        "first letter",
-        "first word",
-        "sentence not containing",
-    ]
-    last = {"rhyming word": "28.3", "homophones": "27.5", "word before": "24.5"}
-    assert dict([*means.items()][-3:]) == last
-    english = {cell.column: cell.n for cell in exhibits["fig1"].cells if cell.row == "English"}
-    assert english == {"XS": 5, "S": 3, "M": 8, "L": 2}
-    texts = {(c.row, c.column): c.text for c in exhibits["fig2"].cells}
-    assert texts["mean, open-weight", "EN"] == "66.0"
-    assert texts["mean, open-data", "PT_BR"] == "25.2"
-    assert len(texts) == 2 * (7 + 6 + 2)

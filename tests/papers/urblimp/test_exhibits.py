@@ -1,4 +1,4 @@
-"""UrBLiMP's exhibits: of a campaign's own judgements and people, and of printed numbers."""
+"""UrBLiMP's exhibits of a campaign's own judgements and people."""
 
 from dataclasses import replace
 from functools import cache
@@ -9,7 +9,6 @@ import pytest
 from scipy.stats import wilcoxon
 
 from blimpworks.annotation.sheets import VALIDATION_RATINGS
-from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.registry import exhibits
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
@@ -26,12 +25,10 @@ from blimpworks.papers.urblimp.exhibits.evaluation import (
     table9,
 )
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA, PHENOMENON_OF
-from blimpworks.papers.urblimp.published import accuracies
 from blimpworks.tables import ACCURACIES, read_table, write_rows, write_table
 from support import urblimp_results_kit as results
 from support.cells_kit import check_cells, sources_of, write_exhibit
-from support.print_kit import build as build_published
-from support.print_kit import printed, tables_of
+from support.print_kit import printed
 from support.urblimp_results_kit import MODEL_LABELS as LABELS
 from support.urblimp_results_kit import SKILL, N, cell, simulate
 from support.validation_kit import OPTIONS, measured_people
@@ -209,42 +206,3 @@ def test_an_exhibit_is_written_and_its_cells_computed_again(campaigns, tmp_path,
     exhibit = write_exhibit(SPECS[name], tables, labels, tmp_path)
     if exhibit.cells:
         check_cells(exhibit.cells, sources_of(tables))
-
-
-@pytest.fixture(scope="module")
-def published(tmp_path_factory):
-    root = tmp_path_factory.mktemp("print")
-    tables = tables_of("urblimp", root)
-    return build_published("urblimp", root, tables, ["text", "fig1"])[0]
-
-
-def test_claims_without_a_number_are_counted(published):
-    counts = {cell.row: (cell.value, cell.n) for cell in published["text"].cells}
-    assert counts["Dative object: noun, models above 92 %"] == (11, 17)
-    assert counts["Dative object: pronoun, models above 92 %"] == (9, 17)
-    assert counts["Ergativity: differential object marking, models below 90 %"] == (11, 17)
-    ahead = "gemma-3-27b-pt ahead of Llama-3-70B and DeepSeek-R1-Llama-70B: paradigms"
-    assert counts[ahead] == (9, 19)
-
-
-def test_figure_1_has_the_models_that_the_text_names_and_granite(published):
-    named = ("gemma-3-27b-pt", "DeepSeek-R1-Llama-70B", "Llama-3-70B", "bloomz-7b1-p3", "mBERT")
-    more = ("Alif-1.0-8B", "granite-3.3-8b-base", "mT5-large")
-    cells = {cell.row: cell for cell in published["fig1"].cells}
-    assert {*cells} == {*named, *more}
-    assert round(cells["gemma-3-27b-pt"].value, 2) == 92.51
-    assert all(cell.low < cell.value < cell.high for cell in cells.values())
-
-
-def printed_row(**fields):
-    empty = dict.fromkeys(PublishedRow.model_fields, "")
-    return PublishedRow(**{**empty, "unit": "%", "row": "aspect", "column": "m", **fields})
-
-
-def test_printed_accuracies_have_the_pairs_that_table_10_should_have():
-    n = printed_row(exhibit="table10", column="n", text="400", value="400", corrected="401")
-    result = printed_row(exhibit="table7", text="99.25", value="99.25")
-    (accuracy,) = accuracies([n, result])
-    place = accuracy.model, accuracy.lang, accuracy.phenomenon
-    assert (*place, accuracy.n) == ("m", "urd", "aspect", 401)
-    assert (accuracy.accuracy, accuracy.rounding) == pytest.approx((0.9925, 0.00005))
