@@ -1,8 +1,8 @@
 """Judge answers to questions with one right word, letter or number.
 
 ``PublishedChoice`` follows the authors' scorer with its mistakes, and ``CorrectedChoice`` judges as
-the task asks. The judge of a task compiles the answer patterns of
-a language pack. Its method ``for_prompt`` takes the arguments of a prompt:
+the task asks. The judge of a task compiles the answer patterns of a language pack. Its method
+``for_prompt`` takes the arguments of a prompt:
 
     {"answer": "cat", "distractor": "house", ...}      for "Which has less letters, cat or house?"
 

@@ -140,12 +140,12 @@ class TaskJudge(Protocol):
     def for_prompt(self, arguments: answers.Arguments, prompt: str) -> compiling.AnswerJudge: ...
 
 
+_CHOICE: dict[str, Callable[[AnswerPatterns, str], TaskJudge]] = {
+    "published": PublishedChoice,
+    "corrected": CorrectedChoice,
+}
 _JUDGES: dict[str, Callable[[AnswerPatterns, str, str], TaskJudge]] = {
-    "choice": lambda declared, task, variant: (
-        PublishedChoice(declared, task)
-        if variant == "published"
-        else CorrectedChoice(declared, task)
-    ),
+    "choice": lambda declared, task, variant: _CHOICE[variant](declared, task),
     "yes_no": YesNoJudge,
     "sentence": SentenceJudge,
     "edge": EdgeJudge,
