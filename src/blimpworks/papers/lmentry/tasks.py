@@ -6,7 +6,7 @@ The Snakefile imports this module, which therefore has no slow imports.
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from blimpworks.files import read_cells
 
@@ -51,9 +51,27 @@ def is_yes(task: str, arguments: Mapping[str, Any]) -> bool:
     return n_outside == 0
 
 
-LANGUAGES = {row["lang"]: row for row in read_cells(TASK_FOLDER / "language_names.tsv")}
-"""``code`` in print, ``name`` and the two ``tables`` of results of languages by ISO 639-3 code."""
-TASK_TABLES = {table: lang for lang, row in LANGUAGES.items() for table in row["tables"].split()}
+class Language(NamedTuple):
+    """A language: its code in print, its name, and the two tables of its results."""
+
+    code: str
+    name: str
+    tables: tuple[str, str]
+
+
+LANGUAGES = {
+    "eng": Language("EN", "English", ("table50", "table51")),
+    "spa": Language("ES", "Spanish", ("table36", "table37")),
+    "deu": Language("DE", "German", ("table44", "table45")),
+    "ita": Language("IT", "Italian", ("table34", "table35")),
+    "kor": Language("KO", "Korean", ("table46", "table47")),
+    "por": Language("PT_BR", "Portuguese (Brazilian)", ("table48", "table49")),
+    "cat": Language("CA", "Catalan", ("table40", "table41")),
+    "glg": Language("GL", "Galician", ("table38", "table39")),
+    "eus": Language("EU", "Basque", ("table42", "table43")),
+}
+"""Languages by ISO 639-3 code, in the order of Table 4."""
+TASK_TABLES = {table: lang for lang, language in LANGUAGES.items() for table in language.tables}
 TEMPLATE_TABLES = {f"table{number}": task for number, task in enumerate(TASKS, start=9)}
 TASK_NAMES = {row["task"]: row for row in read_cells(TASK_FOLDER / "task_names.tsv")}
 """The names of each task and subset, in the order of the columns of Tables 34 to 51.

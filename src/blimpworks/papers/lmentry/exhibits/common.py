@@ -51,20 +51,21 @@ def tasks_of(rows: pd.DataFrame) -> dict[str, list[str]]:
 
 def language_name(lang: str, labels: Labels) -> str:
     """Return a language's name; "Total" for ``EVERY``."""
-    names = {EVERY: TOTAL, **labels.languages}
-    return tasks.LANGUAGES[lang]["name"] if lang in tasks.LANGUAGES else names.get(lang, lang)
+    if lang == EVERY:
+        return TOTAL
+    language = tasks.LANGUAGES.get(lang)
+    return language.name if language else labels.languages.get(lang, lang)
 
 
 def language_code(lang: str, labels: Labels) -> str:
     """Return a language's code in the paper's tables ("PT_BR"), or its name in the campaign."""
-    names = labels.languages
-    return tasks.LANGUAGES[lang]["code"] if lang in tasks.LANGUAGES else names.get(lang, lang)
+    language = tasks.LANGUAGES.get(lang)
+    return language.code if language else labels.languages.get(lang, lang)
 
 
 def language_tag(lang: str) -> str:
     """Return a language's tag in HTML, by BCP 47 ("pt-br")."""
-    language = tasks.LANGUAGES.get(lang, {"code": lang})
-    return language["code"].lower().replace("_", "-")
+    return tasks.LANGUAGES[lang].code.lower().replace("_", "-") if lang in tasks.LANGUAGES else lang
 
 
 def model_name(model: str, labels: Labels) -> str:

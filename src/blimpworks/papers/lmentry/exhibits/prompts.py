@@ -194,8 +194,11 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Table 2: the number of prompts of each language."""
     name_of = partial(language_name, labels=labels)
     if labels.source == "published":
-        printed, languages = shared.read_printed(tables), [*tasks.LANGUAGES]
-        key = "table2_published"
+        printed, languages, key = (
+            shared.read_printed(tables),
+            [*tasks.LANGUAGES],
+            "table2_published",
+        )
         totals = printed[printed["exhibit"] == "table2"]
         names = {lang: name_of(lang) for lang in totals["row"]}
         cells = shared.printed_cells(totals, names, {"samples": SAMPLES})

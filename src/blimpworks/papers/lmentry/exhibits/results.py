@@ -201,7 +201,7 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     """Draw one of Tables 34 to 51: accuracy of each model on one half of a language's tasks."""
     lang = TASK_TABLES[table]
     language = LANGUAGES[lang]
-    half = language["tables"].split().index(table)
+    half = language.tables.index(table)
     tasks = TASKS_OF_TABLES[half]
     name_of = partial(common.model_name, labels=labels)
     if labels.source == "published":
@@ -230,7 +230,7 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     columns = [task_name(task) for task in tasks if task_name(task) in shown_columns]
     description = describe(
         "task_table",
-        language=language["name"],
+        language=language.name,
         part=half + 1,
         rules=common.rules_of(labels),
         empty=not cells,

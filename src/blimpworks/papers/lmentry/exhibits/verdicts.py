@@ -69,7 +69,7 @@ def _headings(name: str, agreement_head: str = AGREEMENT) -> dict[str, tuple[str
 def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     """Draw Table 52 or 53: annotators' agreement with the verdicts on each task in a language."""
     lang = LANGUAGE_OF[table]
-    language = LANGUAGES[lang]["name"]
+    language = LANGUAGES[lang].name
     if labels.source == "published":
         printed = read_printed(tables, exhibit=table)
         names = {task: task_name(task) for task in printed["row"]}
