@@ -36,6 +36,9 @@ LETTERS: dict[str, Callable[[str, str], bool]] = {
 """Tasks on words with a letter, each with its test of (word, letters)."""
 ADJACENT = tuple((row["first"], row["second"]) for row in read_cells(TASK_FOLDER / "adjacent.tsv"))
 """Pairs of tasks that robustness to adjacent tasks compares."""
+# As in analysis.accuracy, which is slow to import: formulas are looked up at every explain.
+WHOLE = "all"
+"""Paradigm of accuracies over all prompts of a task."""
 
 
 def task_of(name: str) -> str:

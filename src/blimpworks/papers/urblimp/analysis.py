@@ -34,7 +34,8 @@ from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, Evaluation, read_table,
 # zero differences are dropped, and p is exact. The 19 paradigms, Pratt's treatment of zeros or the
 # normal approximation give other values.
 
-DECIMALS = 9  # decimals to which differences are rounded, so that equal ones are tied
+DECIMALS = 9
+"""Decimals to which differences are rounded, so that equal ones are tied."""
 
 
 def compare_scores(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
@@ -146,7 +147,8 @@ def agreements(ratings: pd.DataFrame, per_pair: int) -> pd.Series:
 
 BY_TOKEN, BY_SUM = "per_token", "full_sentence"
 DELETION = "deletion"
-LONGEST_EXAMPLE = 14  # most words of a sentence in the pair that is shown, if there is one so short
+LONGEST_EXAMPLE = 14
+"""Most words of a sentence in the pair that is shown, if there is one so short."""
 GROUP_COLUMNS = ("phenomenon", "paradigm", "change")
 Item = dict[Any, Any]
 

@@ -19,7 +19,8 @@ from blimpworks.papers.urblimp.settings import GUESSING, UrblimpOptions
 EXPECTED_PAIRS = 9000
 """Expected pairs of Urdu. A part of UD_Urdu-UDTB with 1,087 sentences gives some 2,000 pairs; its
 training part has 4,043 sentences."""
-TEXT_KIND = "urblimp_text"  # kind of the sources that are plain text for pairs
+TEXT_KIND = "urblimp_text"
+"""Kind of the sources that are plain text for pairs."""
 
 
 def _options(campaign: Campaign) -> UrblimpOptions:

@@ -8,10 +8,12 @@ from pathlib import Path
 from blimpworks.files import read_cells
 
 BENCHMARK, LANG = "urblimp", "urd"
-HUMAN = "human"  # model name of people's judgements
+HUMAN = "human"
+"""Model name of people's judgements."""
 _ROWS = read_cells(Path(__file__).with_name("paradigms.tsv"))
 PHENOMENON_OF = {row["paradigm"]: row["phenomenon"] for row in _ROWS}
-PHENOMENA = {row["phenomenon"]: row["name"] for row in _ROWS}  # names of phenomena
+PHENOMENA = {row["phenomenon"]: row["name"] for row in _ROWS}
+"""Names of phenomena."""
 PARADIGMS = {
     row["paradigm"]: f"{row['name']}: {row['part']}" if row["part"] else row["name"]
     for row in _ROWS

@@ -5,7 +5,8 @@ from blimpworks.tables import ITEMS, read_schema
 # change: deletion, replacement or move; constructed: whether the grammatical sentence differs from
 # the treebank's; focus_good and focus_bad: the differing parts.
 ITEM_SCHEMA = read_schema(__file__, "schemas/items.tsv", ITEMS)
-KEPT, DROPPED = "kept", "rejected"  # outcomes of matches
+KEPT, DROPPED = "kept", "rejected"
+"""Outcomes of matches."""
 # Numbers of each rule's matches by outcome and reason.
 RULE_COUNTS = read_schema(__file__, "schemas/rule_counts.tsv")
 # Matches without a pair, with the sentences as far as they were made.

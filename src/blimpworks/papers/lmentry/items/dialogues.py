@@ -24,12 +24,16 @@ from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.tasks import LETTERS, TASKS
 from blimpworks.tables import PROMPTS, read_table
 
-FRAMES = 12  # most sentences of which one word is replaced by the word of a prompt
-MARKS = "\"'“”«»„‘’,.:;?!¿¡()…"  # characters at the ends of a word that are not part of it
-LETTER_COUNTS = (1, 2, 3)  # possible numbers of letters in a varied prompt about a letter
+FRAMES = 12
+"""Most sentences of which one word is replaced by the word of a prompt."""
+MARKS = "\"'“”«»„‘’,.:;?!¿¡()…"
+"""Characters at the ends of a word that are not part of it."""
+LETTER_COUNTS = (1, 2, 3)
+"""Possible numbers of letters in a varied prompt about a letter."""
 Row = dict[str, Any]
 SENTENCES = ("sentence_containing", "sentence_not_containing", "starts_with_word", "ends_with_word")
-MANY_ANSWERS = (*LETTERS, *SENTENCES)  # tasks with many right answers
+MANY_ANSWERS = (*LETTERS, *SENTENCES)
+"""Tasks with many right answers."""
 FROM_SENTENCES = ("first_word", "last_word", "word_after", "word_before")
 VARIED = (*FROM_SENTENCES, "first_letter", "last_letter", *MANY_ANSWERS, "homophones")
 """Tasks in whose prompts the argument can be replaced by another argument."""
@@ -147,8 +151,10 @@ def vary(row: Row, pool: Pool, draw: random.Random) -> Row | None:
     return row | {"prompt": prompt, "answer": answer, "arguments": row["arguments"] | {name: value}}
 
 
-TRIES = 20  # number of successive failures after which a template gets no more prompts
-QUOTED = 3  # number of the template with quoted one-word answers, so that forms of answers vary
+TRIES = 20
+"""Number of successive failures after which a template gets no more prompts."""
+QUOTED = 3
+"""Number of the template with quoted one-word answers, so that forms of answers vary."""
 UNQUOTED = ("any_words_from_category", "all_words_from_category", "bigger_number", "smaller_number")
 """Tasks whose answers are never quoted."""
 PROMPT_COLUMNS = ("lang", "phenomenon", "template", "prompt", "answer", "arguments")

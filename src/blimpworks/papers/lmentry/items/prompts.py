@@ -32,8 +32,10 @@ from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
 from blimpworks.papers.lmentry.tasks import ORDERED, PARENTS, TASKS, task_of
 from blimpworks.tables import PROMPTS, write_rows
 
-WITH_COMMAS = 3  # number of the template that joins words by commas only, in each task
-EXHAUSTIVE = ("letters", "homophones", "ends")  # samplers that take all possible arguments
+WITH_COMMAS = 3
+"""Number of the template that joins words by commas only, in each task."""
+EXHAUSTIVE = ("letters", "homophones", "ends")
+"""Samplers that take all possible arguments."""
 
 
 def row_of(pack: Pack, listed: Sequence[str], name: str, number: int, *, corrected: bool) -> str:

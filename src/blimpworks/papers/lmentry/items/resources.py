@@ -40,14 +40,18 @@ class Resources:
     """The resources of one language."""
 
     lexicon: Words
-    categories: Groups  # words of all parts of speech by category
-    nouns: Groups  # nouns by category
+    categories: Groups
+    """Words of all parts of speech by category."""
+    nouns: Groups
+    """Nouns by category."""
     rhymes: Groups
     homophones: Sequence[Mapping[str, str]]
     """Two words that sound alike, and distractors, by ``HOMOPHONE_COLUMNS``."""
     sentences: Sequence[str]
-    forms: Words = field(default_factory=dict)  # inflected words (English plurals and -ing forms)
-    unambiguous: Sequence[str] = ()  # words with one pronunciation (English)
+    forms: Words = field(default_factory=dict)
+    """Inflected words (English plurals and -ing forms)."""
+    unambiguous: Sequence[str] = ()
+    """Words with one pronunciation (English)."""
 
 
 def read_resources(files: Sequence[Path]) -> Resources:

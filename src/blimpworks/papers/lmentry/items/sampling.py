@@ -27,7 +27,8 @@ from blimpworks.papers.lmentry.items.languages import Alphabet, spell
 from blimpworks.papers.lmentry.items.packs import Pack, Sampling
 from blimpworks.papers.lmentry.items.resources import UNLIKE, Groups, Resources, Words
 
-Arguments = dict[str, Any]  # values for a prompt and its judge, by the release's names
+Arguments = dict[str, Any]
+"""Values for a prompt and its judge, by the release's names."""
 
 
 class Draw(NamedTuple):
@@ -39,7 +40,8 @@ class Draw(NamedTuple):
 
 Draws = Iterator[Draw | None]
 """Endless draws; None for an unusable one."""
-MOST_FRUITLESS_DRAWS = 20_000  # number of draws without a new result after which drawing ends
+MOST_FRUITLESS_DRAWS = 20_000
+"""Number of draws without a new result after which drawing ends."""
 LIST_LENGTH = 5
 NUMBERS = range(10, 1000)
 FAR = 13

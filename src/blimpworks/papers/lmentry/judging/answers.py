@@ -55,10 +55,12 @@ class Argument(NamedTuple):
     """A text to look for in an answer, and its role."""
 
     text: str
-    role: str  # private-use character of the argument's role
+    role: str
+    """Private-use character of the argument's role."""
     is_expression: bool = False
     """Whether the text is a regular expression, as which the release reads all arguments."""
-    inside_words: bool = False  # whether to look for the text also inside longer words
+    inside_words: bool = False
+    """Whether to look for the text also inside longer words."""
 
 
 _SYNTAX = re.compile(r"[.?*+()\[\]{}|^$\\]")

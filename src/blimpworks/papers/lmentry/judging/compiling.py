@@ -58,7 +58,8 @@ class Pattern(NamedTuple):
 
     source: str
     expression: str
-    rule: str = "pattern"  # name of the rule that decides when the pattern matches
+    rule: str = "pattern"
+    """Name of the rule that decides when the pattern matches."""
 
 
 def add_article(article: str, expression: str, roles: Roles | None = None) -> str:

@@ -241,7 +241,8 @@ class LetterPatterns(NamedTuple):
     """The compiled patterns of answers about one letter."""
 
     word_without_marks: Any
-    word: Any  # expression of a right word as a full answer, perhaps with marks and an article
+    word: Any
+    """Expression of a right word as a full answer, perhaps with marks and an article."""
     sentences: compiling.Matcher  # of full answers
     inside: compiling.Matcher  # of sentences inside answers
 

@@ -40,14 +40,16 @@ def _models_in_group(name: str) -> tuple[str, ...]:
 
 GEMMA, TUNED = _models_in_group("gemma"), _models_in_group("tuned")
 """Gemma models of four sizes, pretrained and instruction-tuned."""
-TOP = _models_in_group("top")  # models of Table 6
+TOP = _models_in_group("top")
+"""Models of Table 6."""
 RIVALS = _models_in_group("rival")
 """Models of Figure 2: a small one and two larger ones."""
 INSTRUCTED = _models_in_group("instructed")
 """The paper's models in Table 8. Its other models are in Table 7, even if instruction-tuned."""
 ALONE = {"alif-1.0-8b-instruct": "Alif"}
 """Models that Figure 1 treats as a family, and the family's name."""
-FIRST = 4  # number of models that exhibits show for a campaign without the paper's models
+FIRST = 4
+"""Number of models that exhibits show for a campaign without the paper's models."""
 
 
 def model_names(models: Mapping[str, str]) -> dict[str, str]:
@@ -281,7 +283,8 @@ def table9(tables: Tables, labels: Labels) -> Exhibit:
 
 CHANCE = 50
 GENDER = "subject_verb_gender"
-SPREAD = 0.28  # distance between the models of a paradigm in Figure 2, in rows
+SPREAD = 0.28
+"""Distance between the models of a paradigm in Figure 2, in rows."""
 SHORT = {
     "Subject-verb agreement": "S-V agreement",
     "Noun-adjective": "N-Adj",

@@ -27,7 +27,8 @@ from blimpworks.papers.urblimp.phenomena import LANG, PARADIGMS
 from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS
 
 SOURCE = "lengths"
-CHANGES = ("deletion", "replacement", "move")  # types of change between the sentences of a pair
+CHANGES = ("deletion", "replacement", "move")
+"""Types of change between the sentences of a pair."""
 ALL_PAIRS = "all pairs"
 PAIRS, UNEQUAL, DIFFERENTLY = "Pairs", "Unequal tokens", "Decided differently"
 BY_TOKEN, BY_SUM = "Accuracy by token", "Accuracy in sum"

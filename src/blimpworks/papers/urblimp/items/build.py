@@ -29,8 +29,10 @@ from blimpworks.papers.urblimp.settings import UrblimpOptions
 from blimpworks.papers.urblimp.tables import DROPPED, ITEM_SCHEMA, KEPT, REJECTED, RULE_COUNTS
 from blimpworks.tables import LEXICON, read_table, write_rows
 
-BEGINNING, END = "^", "$"  # marks before the first word of a sentence, and after the last
-LIST = "small"  # word list that wordfreq has for all its languages
+BEGINNING, END = "^", "$"
+"""Marks before the first word of a sentence, and after the last."""
+LIST = "small"
+"""Word list that wordfreq has for all its languages."""
 
 
 class Attested:
@@ -89,7 +91,8 @@ class Slot:
     word: int
     """Index of the word in the tree; below zero for an added word."""
     form: str
-    space: bool  # whether a space follows the word
+    space: bool
+    """Whether a space follows the word."""
 
 
 @dataclass

@@ -22,12 +22,14 @@ from blimpworks.linguistics import regular
 from blimpworks.papers.urblimp.items.patterns import TreeWord
 from blimpworks.strict import Strict
 
-JOINT = "+"  # mark between stem and ending
+JOINT = "+"
+"""Mark between stem and ending."""
 OTHER = "other"
 SUBJUNCTIVE = "Sub"
 """The only mood that cells have; forms of the subjunctive can look like participles."""
 OPPOSITE = {"Masc": "Fem", "Fem": "Masc", "Sing": "Plur", "Plur": "Sing"}
-Cell = Mapping[str, str]  # features by name
+Cell = Mapping[str, str]
+"""Features by name."""
 
 
 def cell_of(text: str) -> dict[str, str]:

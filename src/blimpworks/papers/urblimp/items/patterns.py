@@ -46,7 +46,8 @@ class TreeWord:
     relation: str
     features: Mapping[str, str]
     """Features of the treebank; also form, lemma, upos and xpos."""
-    space: bool = True  # whether a space follows it
+    space: bool = True
+    """Whether a space follows it."""
 
     @property
     def lemma(self) -> str:
@@ -168,8 +169,10 @@ EXPECTED = (
 # The search compares any word of the sentence with each group.
 MOST_WORDS, MOST_GROUPS = 10, 3
 """Most words of a pattern, and most groups of words that no edge connects."""
-Match = Mapping[str, int]  # indices of words in a tree, by their names in the pattern
-Value = str | Expression  # literal value, or a regular expression that must match all of a value
+Match = Mapping[str, int]
+"""Indices of words in a tree, by their names in the pattern."""
+Value = str | Expression
+"""A literal value, or a regular expression that must match all of a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +205,8 @@ class Relation:
     second: str
     names: tuple[str, ...] = ()
     """Relations that the edge may have, empty for any; or the two features that are compared."""
-    negated: bool = False  # whether the edge must have none of the relations
+    negated: bool = False
+    """Whether the edge must have none of the relations."""
 
     def holds(self, tree: Tree, first: int, second: int) -> bool:
         if self.sign == "->":

@@ -25,7 +25,8 @@ from blimpworks.strict import Strict
 
 LANGUAGE = "language"
 """Name of the language's pack; other files are called after paradigms."""
-Node = str  # name of a word in a rule
+Node = str
+"""Name of a word in a rule."""
 OF = "="
 """Prefix of a word's name that stands for the value of its feature: ``Gender: =S``."""
 NODES = ("delete", "inflect", "replace", "after", "agreeing", "move")
