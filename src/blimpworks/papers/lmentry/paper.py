@@ -1,7 +1,8 @@
 """Register Multi-LMentry (Moroni et al. 2025): elementary tasks in nine languages, as prompts.
 
-Functions take a campaign (settings) and its catalogue (languages, models and pinned files). A
-language pack is a language's YAML file of templates.
+Shared code finds ``PAPER`` (at the end), which declares the paper's settings, languages, sources,
+tables and exhibits. The functions above it take a campaign (settings) and the campaign's catalogue
+(languages, models and pinned files). A language pack is a language's YAML file of templates.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,9 @@
 """Compare the verdicts of two sets of rules on models' answers, and both with people's labels.
 
 The authors' rules (method ``published``), and rules that judge what the task asks (method
-``corrected``), judge each answer. People label drawn answers as right or wrong in a CSV file.
+``corrected``), judge each answer. ``compare_verdicts`` counts how often and why the two differ.
+``write_annotation_sheet`` draws answers for people to label as right or wrong, in a CSV file;
+``measure_agreement`` compares the filled sheets with the verdicts.
 
 Labels are in the column ``correct`` of a sheet that is named after its annotator
 (``eng.anna.csv``), or for several annotators in columns such as ``correct:anna``.

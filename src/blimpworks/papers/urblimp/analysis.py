@@ -1,7 +1,9 @@
 """Compute three statistics that only UrBLiMP needs (Adeeba, Dillon, Sajjad and Bhatt 2025).
 
-They test models by their scores on phenomena, and measure whether people choose the same sentence.
-They compare decisions by the mean with those by the sum of token log-probabilities.
+``compare_scores`` tests models against each other by their scores on phenomena. ``kappa`` measures
+whether people choose the same sentence of a pair. Formulas of exhibits call both.
+``compare_lengths``, of the command with its name, reads items and scores. It writes how often the
+mean and the sum of token log-probabilities decide a pair differently, and the words of such a pair.
 """
 
 import math

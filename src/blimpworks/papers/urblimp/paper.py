@@ -1,6 +1,7 @@
 """Register UrBLiMP (Adeeba et al. 2025): ten phenomena of Urdu, by rules over treebanks.
 
-Functions take a campaign (settings) and its catalogue (languages, models and pinned files).
+``PAPER`` tells shared code what the paper's benchmark, exhibits (tables and figures) and input
+tables are. Functions read a campaign (settings) and its catalogue (languages, models, sources).
 """
 
 from collections.abc import Sequence

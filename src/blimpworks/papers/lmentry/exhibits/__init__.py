@@ -1,9 +1,13 @@
 """Draw the tables and figures of Multi-LMentry (Moroni and others 2025).
 
-``specs.tsv`` names the function of each exhibit (table or figure). If ``labels.source`` is
-"measured", cells are computed from the campaign's tables. If it is "published", the paper prints
-them. Hidden cells (``printed`` is False) have texts of the authors' release, and numbers that are
-recomputed from other printed numbers.
+``specs.tsv`` names the function of each exhibit (table or figure). The function takes the paths of
+tables and the ``Labels``, and returns an exhibit: cells with their caption. A cell is a number or
+text, with the formula and the filter of rows (``where``) that it is computed by.
+
+If ``labels.source`` is "measured", cells are computed from the campaign's tables. If it is
+"published", the paper prints them. Hidden cells (``printed`` is False) have texts of the authors'
+release, and numbers that are recomputed from other printed numbers. ``stands_for`` has the row and
+column of the printed number that a cell is compared with.
 """
 
 from pathlib import Path

@@ -84,7 +84,10 @@ def sections_of(
     columns: Sequence[str],
     averages: Mapping[str, str] | None = None,
 ) -> list[Section]:
-    """Return the table's sections: models below headings (rows without cells), then averages."""
+    """Return the table's sections: models below the paper's headings, then rows of averages.
+
+    A heading is a row without cells. ``averages`` maps the row of cells to the name in the table.
+    """
     sections = []
     for group in (tasks.WEIGHT, tasks.DATA, tasks.SPECIFIC, OTHER):
         names = [model_name(model, labels) for model in models if group_of(model) == group]

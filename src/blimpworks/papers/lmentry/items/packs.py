@@ -1,8 +1,9 @@
 """Read the language packs, and the declarations of how each task's arguments are drawn.
 
-A pack is a YAML file with a language's prompts, alphabet and answer patterns. The declarations are
-one file for all languages. Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2,
-Tables 7 to 33, appendix A.3, and the benchmark's released code at the paper's time.
+``read_pack`` reads a pack, a YAML file with a language's prompts, alphabet and answer patterns.
+``read_declarations`` reads the one file for all languages, ``declaration_of`` returns the settings
+of a task in a language. Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 7
+to 33, appendix A.3, and the benchmark's released code at the paper's time.
 """
 
 import string

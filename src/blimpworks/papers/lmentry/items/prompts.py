@@ -1,7 +1,9 @@
 """Make the prompts of Multi-LMentry in a language, and count them by the release's settings.
 
-A prompt is a task's template, "Which is bigger, {n1} or {n2}?", with arguments. ``sampling`` draws
-them from a language's annotated words and sentences (resources).
+``build_prompts`` reads a language's annotated words and sentences (resources), its language pack
+and the declarations of all tasks. It writes a row of ``PROMPTS`` for each prompt: a task's
+template, "Which is bigger, {n1} or {n2}?", filled with arguments that ``sampling`` draws.
+``count_prompts`` writes the numbers of prompts.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.2 and 3.3, Tables 1, 8 to 33 and
 54; the released code for the joining of lists and the names of categories. The release's settings

@@ -1,8 +1,9 @@
 """Build UrBLiMP's minimal pairs: apply rules to treebanks' sentences, and record failed matches.
 
-A match has words of a sentence ("tree") that fit a rule's pattern. The rule's operations change a
-copy of the sentence ("draft") into the other sentence of a pair. Forms must be attested, and the
-change must make the sentence ungrammatical.
+``build_items`` (at the end) reads a folder of rules and the tables of a treebank. It writes items
+(pairs), counts of matches, and rejected matches. A match has words of a sentence ("tree") that fit
+a rule's pattern. The rule's operations change a copy of the sentence ("draft") into the other
+sentence of a pair. Forms must be attested, and the change must make the sentence ungrammatical.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2, but with open data, because neither the
 paper's treebank nor its corpus is public.
 """
@@ -112,6 +113,10 @@ class Draft:
             if slot.word == index:
                 return position
         raise Absent
+
+    def size(self) -> int:
+        """Count the words between spaces; a form such as a fused pronoun may have several."""
+        return sum(len(form.split()) for form in self.forms)
 
     def word(self, index: int) -> TreeWord:
         """Return a word of the tree in its present form. Raises Absent if it was left out."""
@@ -291,9 +296,7 @@ def apply_rule(rule: Rule, tree: Tree, language: Language, attested: Attested) -
         if bad:
             moves = any(isinstance(operation, declared.Move) for operation in rule.change)
             change = "move" if moves else "replacement"
-            # A form such as a fused pronoun may have several words.
-            if len(" ".join(bad.forms).split()) < len(" ".join(good.forms).split()):
-                change = "deletion"
+            change = "deletion" if bad.size() < good.size() else change
         yield Outcome(
             rule=rule.name,
             tree=tree,
@@ -343,6 +346,19 @@ def _check_faults(language: Language, trees: Sequence[Tree]) -> None:
                     f"the language pack's faults name {absent[0]!r}, which {file} does not have; "
                     "expected only its sentences. Correct the names by the new release."
                 )
+
+
+def _check_files(rules: Path) -> None:
+    """Raise UserError for a visible file in the folder of rules that nothing would read."""
+    expected = {f"{name}.yaml" for name in (LANGUAGE, *PARADIGMS)}
+    visible = {path.name for path in rules.glob("[!.]*")}
+    if visible - expected:
+        name = min(visible - expected)
+        near = difflib.get_close_matches(name, expected, n=1, cutoff=0)
+        raise UserError(
+            f"{rules / name} is neither {LANGUAGE}.yaml nor called like a paradigm, as "
+            f"{near[0]} is; expected no other files among rules. Rename it, or move it away."
+        )
 
 
 def _outcomes_of_paradigm(
@@ -396,15 +412,7 @@ def build_items(
     the number of matches for each rule and outcome, ``rejected`` the matches without a pair. Items
     are ordered by paradigm, rule and treebank.
     """
-    expected = {f"{name}.yaml" for name in (LANGUAGE, *PARADIGMS)}
-    # Nothing would read other visible files.
-    if unread := {path.name for path in rules.glob("[!.]*")} - expected:
-        name = min(unread)
-        near = difflib.get_close_matches(name, expected, n=1, cutoff=0)
-        raise UserError(
-            f"{rules / name} is neither {LANGUAGE}.yaml nor called like a paradigm, as "
-            f"{near[0]} is; expected no other files among rules. Rename it, or move it away."
-        )
+    _check_files(rules)
     language = declared.read_language(rules / f"{LANGUAGE}.yaml")
     trees = list(patterns.read_trees(tokens, sentences, language.orthography))
     attested = Attested(trees, language.orthography, lexicon, language.attestation.wordfreq)

@@ -222,11 +222,11 @@ class ParadigmRules(Strict):
 
     def of_variant(self, variant: Variant) -> list[Rule]:
         rules = [rule for rule in self.rules if rule.variant in (None, variant)]
-        if variant == "published":
-            return rules
-        return [
-            rule.model_copy(update={"without": rule.without + rule.corrected}) for rule in rules
-        ]
+        if variant == "corrected":
+            rules = [
+                rule.model_copy(update={"without": rule.without + rule.corrected}) for rule in rules
+            ]
+        return rules
 
 
 class Attestation(Strict):
