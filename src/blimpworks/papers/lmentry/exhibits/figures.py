@@ -1,5 +1,9 @@
 """Draw Figures 1 to 3 (Moroni and others 2025, sections 5.2 to 5.4).
 
+- ``fig1``: mean LMentry score by size class of models (x axis), a line for each language
+- ``fig2``: LMentry score of multilingual models (bars), a panel for each of two languages
+- ``fig3``: mean accuracy over models on each English task (bars)
+
 The LMentry score of a model in a language is accuracy times robustness, in percent. Input is the
 table of accuracies; the published forms of Figures 1 and 2 take the scores that Table 4 prints.
 """

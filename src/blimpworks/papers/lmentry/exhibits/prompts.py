@@ -1,5 +1,13 @@
 """Draw Tables 1, 2, 7 to 33 and 54 (Moroni and others 2025): prompts, templates and their numbers.
 
+The exhibits, as rows × columns:
+
+- ``table1``: tasks × example of a prompt, answer.
+- ``table2``, ``table7``: languages × number of prompts; in Table 7 also the system prompt.
+- ``table8``: subsets of arguments × task, number of prompts, number of languages, arguments.
+- ``template_table`` (Tables 9 to 33): templates of a task × text, corrected text, prompts.
+- ``table54``, ``counts``: tasks and subsets × number of prompts in each language.
+
 Input are prompts (table ``items``), language packs, and what the paper prints: English prompts
 without answers, and English templates. A template has arguments: "Which is bigger, {n1} or {n2}?".
 """

@@ -1,5 +1,13 @@
 """Draw Tables 3 to 6 and 34 to 51, and statements of the text (Moroni and others 2025).
 
+The exhibits, as rows × columns:
+
+- ``table3``: models × name, size, languages.
+- ``score_table``: models × score and accuracy (Table 4) or robustness (Table 5) in each language.
+- ``table6``: languages and ranks × names of the best and worst tasks, for two groups of models.
+- ``task_table`` (Tables 34 to 51): models × accuracy on one half of the tasks, in one language.
+- ``text``: statements × number as printed, number recomputed.
+
 Input are accuracies (see ``common.read_accuracies``) or printed numbers. LMS, the LMentry score, is
 accuracy times robustness.
 """

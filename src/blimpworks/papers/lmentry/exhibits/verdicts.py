@@ -1,8 +1,16 @@
 """Draw agreement with annotators, and the differences between published and corrected verdicts.
 
 Models' answers are judged by two methods: ``published``, the authors' rules, and ``corrected``,
-rules that judge what the task asks. Input are the tables ``annotation_agreement`` and ``verdicts``.
-Tables 52 and 53 are in Moroni and others (2025), appendix A.6; the other exhibits are ours.
+rules that judge what the task asks. The exhibits, as rows × columns:
+
+- ``agreement_table`` (Tables 52 and 53): tasks × agreement and κ with each annotator.
+- ``agreement``: annotators of each language × agreement and κ by each method.
+- ``agreement_tasks``: tasks × agreement and κ in each language.
+- ``artefacts``: languages and tasks × accuracy by each method, and its change by reason.
+- ``artefacts_fig``: a figure of accuracies by each method.
+
+Input are the tables ``annotation_agreement`` and ``verdicts`` (``lmentry/tables.py``). Tables 52
+and 53 are in Moroni and others (2025), appendix A.6; the other exhibits are ours.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

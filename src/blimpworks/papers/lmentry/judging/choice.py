@@ -117,16 +117,6 @@ def difference_of(task: str, arguments: Arguments) -> int:
     return abs(len(str(arguments["answer"])) - len(str(arguments["distractor"])))
 
 
-class Question(NamedTuple):
-    """Facts of a prompt that are needed to judge its answers."""
-
-    to_find: Sequence[Argument]
-    """Texts to find in answers, in the order of search."""
-    gold_forms: list[str]
-    """Spellings and declined forms of the gold answer. The first is as in the prompt."""
-    patterns: Matchers
-
-
 class PublishedChoice:
     """Judge of a task with one right word, letter or number, by the authors' rules."""
 

@@ -3,14 +3,14 @@
 ``judge_answers`` (command ``judge-answers``) reads the prompts of a language, a model's answers and
 the language pack. It writes two rows for each prompt: the verdict by the authors' rules, mistakes
 included (method ``published``), and the verdict by rules that judge what the task asks
-(``corrected``). For the prompt "Which is bigger, 3 or 7?" and the answer "7 is smaller than 3":
+(``corrected``). The corrected rules first remove repetitions of the prompt from an answer:
+"question: which is bigger, 3 or 7? 7 is bigger." becomes "7 is bigger.".
+
+For the prompt "Which is bigger, 3 or 7?" and the answer "7 is smaller than 3":
 
     method     correct  certain  rule    pattern
     published  0        False    none
     corrected  0        True     reject  {answer} is smaller( than {distractor})?
-
-The corrected rules first remove repetitions of the prompt from an answer: "question: which is
-bigger, 3 or 7? 7 is bigger." becomes "7 is bigger.".
 """
 
 import json

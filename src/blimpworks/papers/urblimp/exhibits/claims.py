@@ -1,6 +1,9 @@
 """Make UrBLiMP's exhibits of claims: tests between models, and the numbers of the running text.
 
+``table5``, ``table6`` and ``tests`` have pairs of models in rows, and p of Wilcoxon's signed-rank
+test before and after Holm's correction in columns. ``text`` has a number of the text in each row.
 Input: accuracies of paradigms, or the paper's printed numbers if ``labels.source`` is "published".
+``data`` explains terms such as ``where`` and ``cell_key``.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025): sections 1 to 4, appendix B.
 """
 

@@ -1,6 +1,12 @@
 """Make the tables of UrBLiMP's data: its pairs, models and annotators.
 
-``rules``, ``samples`` and ``validation`` make tables of ours, the other functions the paper's.
+``table1``, ``table2``, ``table3`` and ``table10`` make the paper's tables; ``rules``, ``samples``
+and ``validation`` make tables of ours. Arguments are ``tables``, the paths of input tables by name
+(such as items: lang, paradigm, good, bad), and ``labels``: names to show, and whether numbers are
+``measured`` by a campaign or ``published`` by the paper.
+A cell is a number at a ``cell_key``, the titles of its row and column. ``where`` (value or values
+by column) filters the rows of an input table for the cell's formula. ``stands_for`` is the (row,
+column) of the paper's number in ``config/published/urblimp``.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.
 """
 

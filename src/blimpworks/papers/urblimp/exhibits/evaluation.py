@@ -1,8 +1,11 @@
 """Make the exhibits of UrBLiMP's accuracies: Tables 4 and 7 to 9, Figures 1 and 2.
 
-Input: a campaign's table of accuracies (measured form), or the paper's numbers (published form).
-The figures print no numbers, so their published form has numbers of Tables 7 and 8 and of section
-4.1. A ``cell_key`` is (row, column) in the exhibit; ``key`` is that of the paper's number.
+Table 4 has models in rows and phenomena in columns; Tables 7 and 8 have paradigms in rows and
+models in columns; Table 9 has people's accuracy. Input: a campaign's table of accuracies (measured
+form), or the paper's numbers (published form). The figures print no numbers, so their published
+form has numbers of Tables 7 and 8 and of section 4.1.
+A cell's ``cell_key`` is its (row, column) in the exhibit; ``key`` is the (row, column) of the
+paper's number. ``claims`` and ``data`` also call the functions on models and accuracies.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
 

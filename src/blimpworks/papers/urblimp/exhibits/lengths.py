@@ -1,8 +1,10 @@
 """Make UrBLiMP's exhibits on length: decisions by the mean per token beside decisions by the sum.
 
 A model decides a pair by the sum of token log-probabilities or by their mean per token. The
-decisions can differ if the two sentences have different numbers of tokens. A model in a language is
-called an evaluation here.
+decisions can differ if the two sentences have different numbers of tokens. ``lengths`` tabulates
+this and ``lengths_fig`` draws it, from the table "lengths" of ``analysis.compare_lengths``: numbers
+of pairs by model, language, paradigm and change. A model in a language is called an evaluation
+here. ``examples_fig`` draws one pair, from the table "surprisals". ``data`` explains cells.
 Section 3.1 of Adeeba, Dillon, Sajjad and Bhatt (2025) compares perplexities; the exhibits are ours.
 """
 
