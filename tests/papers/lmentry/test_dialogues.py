@@ -57,7 +57,7 @@ def write_prompts(path, rows):
 
 
 def test_answers_are_right_by_the_corrected_rules_and_varied_prompts_are_the_templates_own(rows):
-    judge, pool, draw = Judge(PACK.answers, "corrected"), dialogues.Pool.of(rows), random.Random(3)
+    judge, pool, draw = Judge(PACK.answers, "corrected"), dialogues.Pool(rows), random.Random(3)
     answered, varied = set(), set()
     for row in rows:
         for asked in (row, dialogues.vary(row, pool, draw), dialogues.vary(row, pool, draw)):

@@ -174,18 +174,10 @@ SHARED, ENGLISH = (read_declarations, DECLARATIONS), (read_pack, PACKS["eng"])
     ("file", "change", "said"),
     [
         (SHARED, ("sampler: homophones", "sampler: anagrams"), "homophones"),
-        (
-            SHARED,
-            ("  homophones: {sampler", "  anagrams: {sampler"),
-            "anagrams' is missing",
-        ),
+        (SHARED, ("  homophones: {sampler", "  anagrams: {sampler"), "anagrams' is missing"),
         (SHARED, ("size: 999", "sise: 999"), "sentence_containing (kor)"),
         (SHARED, ("clear_rhymes:", "clear_rhymes: {}\n  other:"), "clear_rhymes"),
-        (
-            SHARED,
-            ("{rhyming_word: {amb", "{rhyme: {amb"),
-            "decisions: 'rhyme' is no task",
-        ),
+        (SHARED, ("{rhyming_word: {amb", "{rhyme: {amb"), "decisions: 'rhyme' is no task"),
         (ENGLISH, ("  first_word:", "  frist_word:"), "frist_word"),
         (ENGLISH, ('"{word1}" or "{word2}"?\', ', '"{word3}" or "{word2}"?\', '), "word3"),
         (ENGLISH, ("yes_no:", "yes_or_no:"), "yes_or_no"),

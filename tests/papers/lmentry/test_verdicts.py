@@ -308,13 +308,12 @@ def test_kappa_is_that_of_a_worked_example():
     # Both yes 20, first alone 5, second alone 10, both no 15: 0.7 observed, 0.5 expected.
     first = pd.Series([1] * 25 + [0] * 25)
     second = pd.Series([1] * 20 + [0] * 5 + [1] * 10 + [0] * 15)
-    value, low, high = verdicts.kappa(first, second)
-    assert value == pytest.approx((0.7 - 0.5) / (1 - 0.5))
-    assert low < value < high
     agreement = verdicts.compare(first, second)
+    assert agreement["kappa"] == pytest.approx((0.7 - 0.5) / (1 - 0.5))
+    assert agreement["kappa_low"] < agreement["kappa"] < agreement["kappa_high"]
     assert (agreement["equal"], agreement["accuracy"]) == (35, 0.7)
     assert (agreement["right_method"], agreement["right_annotator"]) == (25, 30)
-    assert math.isnan(verdicts.kappa(pd.Series([1, 1]), pd.Series([1, 0]))[0])
+    assert math.isnan(verdicts.compare(pd.Series([1, 1]), pd.Series([1, 0]))["kappa"])
 
 
 def test_verdicts_are_compared_with_annotators_and_these_with_each_other(campaign, tmp_path):

@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import wilcoxon
 
@@ -70,9 +71,10 @@ def test_tables_7_and_8_part_the_models_as_the_paper_does(tables):
 def test_table_5_tests_phenomena_without_their_rounding(tables, accuracy):
     exhibit = table5(tables, LABELS)
     phenomena = [[uid for uid in PARADIGMS if PHENOMENON_OF[uid] == name] for name in PHENOMENA]
-    scores = [[accuracy[model][uids].mean() for uids in phenomena] for model in GEMMA[:2]]
+    means = {model: [accuracy[model][uids].mean() for uids in phenomena] for model in GEMMA[:2]}
+    tested = analysis.compare_scores(pd.DataFrame(means), [GEMMA[:2]])
     p = cell(exhibit, "gemma-3-1b-pt and gemma-3-4b-pt", "p")
-    assert p.value == pytest.approx(analysis.signed_rank_p(*scores))
+    assert p.value == pytest.approx(tested["p"].item())
     assert len(exhibit.cells) == 2 * 6
     verdicts = {row: remark["Significant"] for row, remark in exhibit.remarks.items()}
     corrected = {c.row: c.value for c in exhibit.cells if c.column == "p, Holm"}

@@ -35,8 +35,8 @@ PRINTED = printed("urblimp")
 
 def test_differences_that_only_floating_point_tells_apart_are_tied():
     # 0.3 - 0.2 and 0.2 - 0.1 differ in the last bit.
-    first, second = [0.3, 0.1, 0.9, 0.5], [0.2, 0.2, 0.4, 0.1]
-    assert analysis.signed_rank_p(first, second) == 0.375
+    scores = pd.DataFrame({"a": [0.3, 0.1, 0.9, 0.5], "b": [0.2, 0.2, 0.4, 0.1]})
+    assert analysis.compare_scores(scores, [("a", "b")])["p"].item() == 0.375
 
 
 def test_each_pair_of_models_is_compared_on_what_both_were_scored_on():

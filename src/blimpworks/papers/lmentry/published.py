@@ -1,11 +1,11 @@
 """Read the accuracies that Multi-LMentry prints in Tables 34 to 51, for each model and task."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from blimpworks.campaign.reference import PublishedRow
-from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.tasks import TASK_TABLES
-from blimpworks.reproduction.printed import PrintedAccuracy
+from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
 SAMPLES = "table54"
 HALF_UNIT = 0.005
@@ -19,22 +19,17 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
     """
     sizes = {(row.row, row.column): row.value for row in printed if row.exhibit == SAMPLES}
     for row in printed:
-        percent = row.sound
-        if row.exhibit not in TASK_TABLES or row.value is None or percent is None:
+        if row.exhibit not in TASK_TABLES or row.value is None:
             continue
         lang = TASK_TABLES[row.exhibit]
-        n = sizes.get((row.column, lang))
-        if not n or not 0 <= percent <= 100:
-            raise UserError(
-                f"{row.exhibit}: row {row.row!r}, column {row.column!r} is {percent:g}; expected "
-                f"percent, and the number of prompts in {SAMPLES}, column {lang!r}."
-            )
-        yield PrintedAccuracy(
+        n = int(sizes.get((row.column, lang)) or 0)
+        accuracy = printed_accuracy(
+            row.model_copy(update={"value": row.sound}),
+            f"percent, and the number of prompts in {SAMPLES}, column {lang!r}",
+            valid=n > 0,
             model=row.row,
             lang=lang,
-            accuracy=percent / 100,
-            rounding=HALF_UNIT / 100,
-            origin=row.place,
-            n=int(n),
+            n=n,
             phenomenon=row.column,
         )
+        yield replace(accuracy, rounding=HALF_UNIT / 100)

@@ -278,29 +278,25 @@ def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
     return frame.astype({"correct": int})
 
 
-def kappa(first: pd.Series, second: pd.Series) -> tuple[float, float, float]:
-    """Return Cohen's kappa of two judges' labels (0 or 1), and the ends of its 95 % interval.
-
-    A judge is a method or an annotator. All three are NaN if a judge gives all answers the same
-    label: kappa is then 0 or undefined. The interval is asymptotic (Fleiss, Cohen and Everitt
-    1969); its width is 0 if the judges never differ.
-    """
-    if first.nunique() < 2 or second.nunique() < 2:
-        return math.nan, math.nan, math.nan
-    from statsmodels.stats.inter_rater import cohens_kappa  # slow, and exhibits read no sheets
-
-    counts = np.zeros((2, 2))
-    np.add.at(counts, (first.to_numpy(int), second.to_numpy(int)), 1)
-    result = cohens_kappa(counts)
-    return float(result.kappa), float(result.kappa_low), float(result.kappa_upp)
-
-
 def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
-    """Compute the agreement of two judges on the same answers: shares, kappa and counts."""
+    """Compute the agreement of two judges' labels (0 or 1): shares, Cohen's kappa and counts.
+
+    A judge is a method or an annotator. Kappa and the ends of its 95 % interval are NaN if a judge
+    gives all answers the same label: kappa is then 0 or undefined. The interval is asymptotic
+    (Fleiss, Cohen and Everitt 1969); its width is 0 if the judges never differ.
+    """
     equal, n = int((first == second).sum()), len(first)
     low, high = wilson(equal, n)
     agreement = {"n": n, "equal": equal, "accuracy": equal / n, "low": low, "high": high}
-    agreement |= zip(("kappa", "kappa_low", "kappa_high"), kappa(first, second), strict=True)
+    agreement |= dict.fromkeys(("kappa", "kappa_low", "kappa_high"), math.nan)
+    if first.nunique() == second.nunique() == 2:
+        from statsmodels.stats.inter_rater import cohens_kappa  # slow, and exhibits read no sheets
+
+        counts = np.zeros((2, 2))
+        np.add.at(counts, (first.to_numpy(int), second.to_numpy(int)), 1)
+        result = cohens_kappa(counts)
+        agreement["kappa"] = float(result.kappa)
+        agreement |= {"kappa_low": float(result.kappa_low), "kappa_high": float(result.kappa_upp)}
     return agreement | {"right_method": int(first.sum()), "right_annotator": int(second.sum())}
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.stats import norm, wilcoxon
 from statsmodels.stats.inter_rater import fleiss_kappa
 from statsmodels.stats.multitest import multipletests
@@ -40,34 +40,24 @@ DECIMALS = 9
 """Decimals to which differences are rounded, so that equal ones are tied."""
 
 
-def signed_rank_p(first: ArrayLike, second: ArrayLike) -> float:
-    """Return the two-sided p of Wilcoxon's signed-rank test on paired scores, each of shape [n].
-
-    Zero differences are dropped; ties get their mean rank. The p is exact for up to 50
-    differences, or 13 if some are tied. For more, it is approximated by a normal distribution. It
-    is 1 if no scores differ.
-    """
-    differences = np.round(np.asarray(first, float) - np.asarray(second, float), DECIMALS)
-    differences = differences[differences != 0]
-    if not len(differences):
-        return 1.0
-    # "auto" enumerates the signs of few tied differences; "exact" assumes untied ones.
-    return float(wilcoxon(differences, method="auto").pvalue)
-
-
 def compare_scores(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     """Test ``pairs`` of models by signed ranks, corrected for the number of pairs.
 
     ``scores`` is [observations, models]. Observations that one of the two models lacks are left
-    out. The result has a row for each pair, in order, with the columns first, second, n, p and
-    holm; n is the number of differences that are not zero.
+    out, and differences of zero; ties get their mean rank. The two-sided p is exact for up to 50
+    differences, or 13 if some are tied, and else approximated by a normal distribution. It is 1 if
+    no scores differ. The result has a row for each pair, in order, with the columns first, second,
+    n (number of differences), p and holm.
     """
     rows = []
     for first, second in pairs:
-        both = scores[[first, second]].dropna()
-        differ = (both[first] - both[second]).round(DECIMALS) != 0
-        p = signed_rank_p(both[first], both[second])
-        rows.append({"first": first, "second": second, "n": int(differ.sum()), "p": p})
+        differences = (scores[first] - scores[second]).dropna().astype(float).round(DECIMALS)
+        differences = differences[differences != 0]
+        p = 1.0
+        if len(differences):
+            # "auto" enumerates the signs of few tied differences; "exact" assumes untied ones.
+            p = float(wilcoxon(differences.to_numpy(), method="auto").pvalue)
+        rows.append({"first": first, "second": second, "n": len(differences), "p": p})
     tests = pd.DataFrame(rows, columns=["first", "second", "n", "p"])
     return tests.assign(holm=multipletests(tests["p"], method="holm")[1] if rows else [])
 
@@ -191,9 +181,8 @@ def clearest_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None
     """
     differing = [pair for pair in pairs if pair["differently"] and pair["unequal"]]
     for paradigm in sorted(deletions, key=lambda name: (-deletions[name], name)):
-        deleted = [pair for pair in differing if pair["change"] == DELETION]
-        chosen = [pair for pair in deleted if pair["paradigm"] == paradigm]
-        if chosen:
+        key = (DELETION, paradigm)
+        if chosen := [pair for pair in differing if (pair["change"], pair["paradigm"]) == key]:
             differing = chosen
             break
 

@@ -51,12 +51,6 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
     )
 
 
-def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
-    """Estimate the number of pairs of a language, which is assumed to have as many as Urdu."""
-    most = _options(campaign).per_paradigm
-    return min(EXPECTED_PAIRS, most * len(PARADIGMS)) if most else EXPECTED_PAIRS
-
-
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
     """Raise UserError for a language without rules, an unknown file, or no rules at all."""
     options = _options(campaign)
@@ -88,12 +82,6 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
         rows += lexicon_sources(campaign, catalogue, lang)
         rows += catalogue.sources_of(TEXT_KIND, lang)
     return rows
-
-
-def spelling_pack(campaign: Campaign, lang: str) -> Path | None:
-    """Return the pack that has the spelling rules of a language's pairs; None without rules."""
-    path = rules_folder(campaign, lang) / "language.yaml"
-    return path if has_rules(campaign, lang) else None
 
 
 def _of_people(template: str) -> TableKind:
@@ -143,12 +131,19 @@ PAPER = Paper(
             options=_options,
             languages=languages,
             methods=lambda campaign, architecture: _options(campaign).methods_of(architecture),
-            expected_units=expected_pairs,
+            # Each language is assumed to have as many pairs as Urdu.
+            expected_units=lambda campaign, *_: min(
+                EXPECTED_PAIRS, len(PARADIGMS) * (_options(campaign).per_paradigm or EXPECTED_PAIRS)
+            ),
             # UDTB's sentences have 27 words.
             tokens=55.0,
             # The good sentence must have the strictly lower perplexity (section 4).
             ties={"published": {ANY: "wrong"}, "corrected": {ANY: "wrong"}},
-            spelling=spelling_pack,
+            spelling=lambda campaign, lang: (
+                rules_folder(campaign, lang) / "language.yaml"
+                if has_rules(campaign, lang)
+                else None
+            ),
         ),
     ),
     method_settings=lambda campaign: {"urblimp.methods": _options(campaign).methods or ()},

@@ -4,7 +4,7 @@ In code, languages and models are keys ("eng", "phi-4"). Exhibits show the names
 prints ("English", "Phi-4"), or the campaign's names (``labels``) for what the paper does not have.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -99,17 +99,6 @@ def sections_of(
 def named_section(title: str, rows: Iterable[str], columns: Sequence[str]) -> Section:
     """Return a section of a table that shows its ``rows`` by their names in cells."""
     return Section(title, {row: row for row in rows}, columns)
-
-
-def printed_cells(
-    tables: Tables, exhibit: str, row_name: Callable[[str], str], column_name: Callable[[str], str]
-) -> list[Cell]:
-    """Return a cell for each legible number of ``exhibit``; functions name its row and column."""
-    numbers = shared.by_place(shared.read_printed(tables, exhibit=exhibit))
-    return [
-        shared.printed_cell(row, (row_name(row_key), column_name(column_key)))
-        for (row_key, column_key), row in numbers.items()
-    ]
 
 
 def rules_of(labels: Labels) -> str:

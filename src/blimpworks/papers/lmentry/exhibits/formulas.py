@@ -22,7 +22,8 @@ import pandas as pd
 
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula, mean_of
-from blimpworks.papers.lmentry.tasks import ADJACENT, ORDERED, SUBSETS, TASKS, WHOLE
+from blimpworks.items import ALL
+from blimpworks.papers.lmentry.tasks import ADJACENT, ORDERED, SUBSETS, TASKS
 
 TEMPLATE_DECIMALS, TASK_DECIMALS = 1, 2
 """Decimals of percentages to which the release rounds the accuracies of templates and of tasks."""
@@ -55,7 +56,7 @@ def _evenness_by(
         # In tasks with two arguments the release divides by the number of prompts in its settings,
         # but rows of templates divide by judged prompts. The settings' number is the same for each
         # template: hits of all templates ÷ accuracy on the task ÷ number of templates.
-        published = rows[(rows["method"] == PUBLISHED) & (rows["paradigm"] == WHOLE)]
+        published = rows[(rows["method"] == PUBLISHED) & (rows["paradigm"] == ALL)]
         on_tasks = published[published["phenomenon"].isin(ORDERED)]
         task_names = on_tasks["phenomenon"].astype(str)
         for task, accuracy in zip(task_names, on_tasks["accuracy"], strict=True):
@@ -79,7 +80,7 @@ def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
     """
     of_templates, of_tasks = (TEMPLATE_DECIMALS, TASK_DECIMALS) if rounded else (None, None)
     rows = rows.reset_index(drop=True)
-    task_accuracies = rows[rows["paradigm"] == WHOLE].set_index("phenomenon")["accuracy"].to_dict()
+    task_accuracies = rows[rows["paradigm"] == ALL].set_index("phenomenon")["accuracy"].to_dict()
     content: list[float] = []
     for task, names in SUBSETS.items():
         subsets = [f"{task}_{name}" for name in names]
@@ -105,7 +106,7 @@ def robustness(rows: pd.DataFrame, *, rounded: bool = False) -> float:
 
 def mean_accuracy(rows: pd.DataFrame) -> float:
     """Return the unweighted mean accuracy over the language's tasks, in percent."""
-    on_tasks = rows[(rows["paradigm"] == WHOLE) & rows["phenomenon"].isin(TASKS)]
+    on_tasks = rows[(rows["paradigm"] == ALL) & rows["phenomenon"].isin(TASKS)]
     return float(100 * on_tasks["accuracy"].mean())
 
 

@@ -202,9 +202,14 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Table 2: the number of prompts of each language."""
     name_of = partial(language_name, labels=labels)
     if labels.source == "published":
-        printed = shared.read_printed(tables)
-        languages, key = [*tasks.LANGUAGES], "table2_published"
-        cells = common.printed_cells(tables, "table2", name_of, lambda _: SAMPLES)
+        printed, languages, key = (
+            shared.read_printed(tables),
+            [*tasks.LANGUAGES],
+            "table2_published",
+        )
+        totals = printed[printed["exhibit"] == "table2"]
+        names = {lang: name_of(lang) for lang in totals["row"]}
+        cells = shared.printed_cells(totals, names, {"samples": SAMPLES})
         # Filters of printed numbers, by the (language, column) of their sum.
         sums: dict[tuple[str, str], dict[str, Any]] = {
             (lang, "From Table 54"): {"exhibit": "table54", "column": lang} for lang in languages
@@ -233,8 +238,9 @@ def table54(tables: shared.Tables, labels: Labels) -> Exhibit:
     code_of = partial(language_code, labels=labels)
     cells: list[Cell] = []
     if labels.source == "published":
-        key = "table54_published"
-        cells = common.printed_cells(tables, "table54", tasks.task_name, code_of)
+        key, printed = "table54_published", shared.read_printed(tables, exhibit="table54")
+        titles = {task: tasks.task_name(task) for task in printed["row"]}
+        cells = shared.printed_cells(printed, titles, {x: code_of(x) for x in printed["column"]})
         # The numbers that follow from the release's settings.
         for _, row in shared.read_plain(PROMPT_COUNTS, tables["prompt_counts"][0]).iterrows():
             task, lang = row["phenomenon"], row["lang"]

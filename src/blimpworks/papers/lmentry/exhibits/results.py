@@ -12,7 +12,7 @@ Input are accuracies (see ``common.read_accuracies``) or printed numbers. LMS, t
 accuracy times robustness.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -28,6 +28,7 @@ from blimpworks.exhibits.shared import (
     Tables,
     formula_cell,
     printed_cell,
+    printed_cells,
     printed_statements,
     read_printed,
     row_accuracy_cell,
@@ -160,7 +161,7 @@ def _published_scores(
     row_names = {model: common.model_name(model, labels) for model in MODELS}
     row_names[AVERAGE] = AVERAGE_ROW
     names = {f"{lang} {metric}".strip(): name for (lang, metric), name in columns.items()}
-    cells = common.printed_cells(tables, table, row_names.__getitem__, names.__getitem__)
+    cells = printed_cells(printed[printed["exhibit"] == table], row_names, names)
     for printed_column, column in names.items():
         cell_key = (AVERAGE_OF_ROWS, column)
         where: dict[str, Any] = {"exhibit": table, "row": [*MODELS], "column": printed_column}
@@ -212,9 +213,11 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     tasks = TASKS_OF_TABLES[half]
     name_of = partial(common.model_name, labels=labels)
     if labels.source == "published":
-        models, cells = [*MODELS], common.printed_cells(tables, table, name_of, task_name)
+        models, names = [*MODELS], {task: task_name(task) for task in tasks}
+        printed = read_printed(tables, exhibit=table)
+        cells = printed_cells(printed, {model: name_of(model) for model in models}, names)
         # Numbers that our copy of the paper garbles.
-        garbled = read_printed(tables, exhibit=table, fault="garbled")
+        garbled = printed[printed["fault"] == "garbled"]
         tasks_by_model = garbled.groupby("row", sort=False)["column"]
         lost = [f"{name_of(str(m))} {', '.join(map(task_name, t))}" for m, t in tasks_by_model]
     else:
@@ -254,10 +257,20 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
 def table6(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Table 6: the best and worst tasks by mean accuracy, in English and Italian."""
     rows = common.read_accuracies(tables, labels)
-    ranks_by_group = {
-        (lang, group): [*_rank_cells(rows, lang, group, labels)]
-        for lang, group in product(RANKED, OPENNESS)
-    }
+    # Hidden cells with the rank of each task by the mean accuracy of a group of models.
+    ranks_by_group: dict[tuple[str, str], list[Cell]] = {}
+    for lang, (group, (heading, name)) in product(RANKED, OPENNESS.items()):
+        models = [model for model in common.models_of(rows) if common.group_of(model) == heading]
+        selected = basic.select_rows(rows, {"lang": lang, "model": models, "paradigm": ALL})
+        tasks = common.tasks_of(selected).get(lang, [])
+        where = common.filter_for(lang, models, labels, phenomenon=tasks, paradigm=ALL)
+        fields: dict[str, Any] = {"n": len(models), "printed": False}
+        for task in tasks:
+            position = (f"{common.language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
+            formula = formulas.rank_of(task, formulas.TASKS_BY_ACCURACY)
+            fields["stands_for"] = (f"{lang} {group}", task)
+            cell = formula_cell(selected, position, formula, "accuracies", where, ".1f", **fields)
+            ranks_by_group.setdefault((lang, group), []).append(cell)
     cells: list[Cell] = []
     if labels.source == "measured":
         for (lang, group), ranks in ranks_by_group.items():
@@ -281,20 +294,6 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
     heads = {column: (column.split()[0], column.partition(" ")[2]) for column in columns}
     description = describe("table6", rules=common.rules_of(labels))
     return Exhibit(**description, cells=cells, heads=heads, textual=True)
-
-
-def _rank_cells(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterator[Cell]:
-    """Yield a hidden cell for each task in a language: its rank by a group's mean accuracy."""
-    heading, name = OPENNESS[group]
-    models = [model for model in common.models_of(rows) if common.group_of(model) == heading]
-    selected = basic.select_rows(rows, {"lang": lang, "model": models, "paradigm": ALL})
-    tasks = common.tasks_of(selected).get(lang, [])
-    where = common.filter_for(lang, models, labels, phenomenon=tasks, paradigm=ALL)
-    for task in tasks:
-        cell_key = (f"{common.language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
-        formula = formulas.rank_of(task, formulas.TASKS_BY_ACCURACY)
-        cell = formula_cell(selected, cell_key, formula, "accuracies", where, ".1f", printed=False)
-        yield replace(cell, stands_for=(f"{lang} {group}", task), n=len(models))
 
 
 def _row_and_column(

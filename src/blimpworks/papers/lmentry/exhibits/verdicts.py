@@ -23,7 +23,7 @@ import pandas as pd
 from blimpworks.campaign.variants import CORRECTED, PUBLISHED, VARIANTS
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, Formula, select_rows, sum_of
-from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_printed
+from blimpworks.exhibits.shared import Tables, formula_cell, printed_cells, read_plain, read_printed
 from blimpworks.exhibits.style import BLUE, COLUMN_INCHES, GREY, ORANGE, new_figure, say
 from blimpworks.items import ALL
 from blimpworks.papers.lmentry import verdicts
@@ -79,8 +79,9 @@ def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     lang = LANGUAGE_OF[table]
     language = LANGUAGES[lang].name
     if labels.source == "published":
-        cells = common.printed_cells(tables, table, task_name, lambda _: AGREEMENT)
         printed = read_printed(tables, exhibit=table)
+        names = {task: task_name(task) for task in printed["row"]}
+        cells = printed_cells(printed, names, {"agreement": AGREEMENT})
         tasks, stands_for = _tasks_in(printed["row"]), ("global_accuracy", "agreement")
         where: dict[str, Any] = {"exhibit": table, "row": tasks, "column": "agreement"}
         cell_key = (f"{OVERALL}, mean of the tasks", AGREEMENT)

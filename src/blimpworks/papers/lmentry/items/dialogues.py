@@ -14,10 +14,9 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
@@ -40,17 +39,10 @@ VARIED = (*FROM_SENTENCES, "first_letter", "last_letter", *MANY_ANSWERS, "homoph
 """Tasks in whose prompts the argument can be replaced by another argument."""
 
 
-@dataclass(frozen=True, slots=True)
 class Pool:
     """Vocabulary and sentences of the prompts of a language."""
 
-    vocabulary: tuple[str, ...]
-    """Words of letters, short ones first."""
-    frames: tuple[tuple[str, ...], ...]
-    """Words of the shortest sentences, without their full stop."""
-
-    @classmethod
-    def of(cls, rows: Iterable[Row]) -> "Pool":
+    def __init__(self, rows: Iterable[Row]) -> None:
         """Collect words and sentences from the arguments of prompts."""
         distinct_words, sentences = set[str](), set[str]()
         for row in rows:
@@ -60,11 +52,11 @@ class Pool:
             distinct_words |= {arguments[key] for key in ("word", "query") if arguments.get(key)}
         distinct_words |= {word.strip(MARKS) for sentence in sentences for word in sentence.split()}
         vocabulary = [word for word in distinct_words if word.isalpha() and len(word) > 1]
+        self.vocabulary = sorted(vocabulary, key=lambda word: (len(word), word))
+        # Words of the shortest sentences, without their full stop.
         shortest_first = sorted(sentences, key=lambda sentence: (len(sentence), sentence))
-        frames = [tuple(sentence.rstrip(".").split()) for sentence in shortest_first]
-        frames = [frame for frame in frames if len(frame) > 2][:FRAMES]
-        vocabulary.sort(key=lambda word: (len(word), word))
-        return cls(tuple(vocabulary), tuple(frames))
+        frames = [sentence.rstrip(".").split() for sentence in shortest_first]
+        self.frames = [frame for frame in frames if len(frame) > 2][:FRAMES]
 
 
 def answer_to(row: Row, pool: Pool, draw: random.Random) -> str | None:
@@ -81,7 +73,7 @@ def answer_to(row: Row, pool: Pool, draw: random.Random) -> str | None:
         return None
     frames, word = pool.frames, arguments["word"]
     if task == "sentence_not_containing":
-        frames = tuple(f for f in frames if word.lower() not in " ".join(f).lower())
+        frames = [f for f in frames if word.lower() not in " ".join(f).lower()]
     if not frames:
         return None
     frame = list(draw.choice(frames))
@@ -92,13 +84,8 @@ def answer_to(row: Row, pool: Pool, draw: random.Random) -> str | None:
     return f"{' '.join(frame)}."
 
 
-class Variation(NamedTuple):
-    """A new argument of a prompt."""
-
-    name: str
-    value: str
-    answer: str | None
-    """The new gold answer; None in tasks with many right answers."""
+Variation = tuple[str, str, str | None]
+"""Name and new value of a prompt's argument; and the new gold answer, None if many are right."""
 
 
 def _part_of_sentence(row: Row, draw: random.Random) -> Variation | None:
@@ -123,7 +110,7 @@ def _part_of_sentence(row: Row, draw: random.Random) -> Variation | None:
     positions = {"first_word": start, "last_word": end, "word_after": last, "word_before": first}
     answer = bare[positions[task]]
     phrase = " ".join(sentence_words[start : end + 1]).strip(",;:")
-    return Variation("sentence", phrase, answer) if answer and end > start else None
+    return ("sentence", phrase, answer) if answer and end > start else None
 
 
 def _variation(row: Row, pool: Pool, draw: random.Random) -> Variation | None:
@@ -139,11 +126,11 @@ def _variation(row: Row, pool: Pool, draw: random.Random) -> Variation | None:
         if task in ("starts_with_letter", "ends_with_letter"):
             start = 0 if task == "starts_with_letter" else max(0, len(word) - size)
         letters = word[start : start + size]
-        return Variation("letter", letters.upper() if size == 1 else letters.lower(), None)
+        return "letter", letters.upper() if size == 1 else letters.lower(), None
     if task == "homophones":
         is_right = word in (arguments["query"], arguments["answer"])
-        return None if is_right else Variation("distractor", word, row["answer"])
-    return Variation("word", word, {"first_letter": word[0], "last_letter": word[-1]}.get(task))
+        return None if is_right else ("distractor", word, row["answer"])
+    return "word", word, {"first_letter": word[0], "last_letter": word[-1]}.get(task)
 
 
 def vary(row: Row, pool: Pool, draw: random.Random) -> Row | None:
@@ -153,15 +140,15 @@ def vary(row: Row, pool: Pool, draw: random.Random) -> Row | None:
     variation = _variation(row, pool, draw)
     if variation is None:
         return None
+    name, value, answer = variation
     # The argument in the prompt, with the marks around it.
-    argument = row["arguments"].get(variation.name)
+    argument = row["arguments"].get(name)
     match = argument and re.search(rf"[\"'“„«]{re.escape(argument)}[\"'”“»]", row["prompt"])
     if not match:
         return None
     quoted = match[0]
-    prompt = row["prompt"].replace(quoted, f"{quoted[0]}{variation.value}{quoted[-1]}", 1)
-    arguments = row["arguments"] | {variation.name: variation.value}
-    return row | {"prompt": prompt, "answer": variation.answer, "arguments": arguments}
+    prompt = row["prompt"].replace(quoted, f"{quoted[0]}{value}{quoted[-1]}", 1)
+    return row | {"prompt": prompt, "answer": answer, "arguments": row["arguments"] | {name: value}}
 
 
 TRIES = 20
@@ -187,7 +174,7 @@ def make_dialogues(
         if row["phenomenon"] in TASKS:
             groups[row["lang"], row["phenomenon"], row["template"]].append(row)
     langs = {row["lang"] for row in practice}
-    pools = {lang: Pool.of(row for row in practice if row["lang"] == lang) for lang in langs}
+    pools = {lang: Pool(row for row in practice if row["lang"] == lang) for lang in langs}
     for (lang, task, template), rows in groups.items():
         draw, pool = random.Random(f"{seed} {lang} {task} {template}"), pools[lang]
         draw.shuffle(rows)

@@ -263,7 +263,6 @@ def accent_table(accents: str) -> dict[int, str]:
 
 # Possessive quantifiers (++) keep the time linear: hostile answers have long runs of digits.
 _LONGER = re.compile(r"(?<!\w)[-−]\d++(?:[.,]\d++)*+|(?<!\d)\d++(?:[.,]\d++)++")
-_NOT_DIGIT = re.compile(r"\D")
 AFTER_ANSWER = re.compile(r"\{answer\}[^\w{]*(\w+)")
 """Word that directly follows ``{answer}`` in a pattern."""
 ANSWER_CHARACTERS = ROLE["answer"] + ROLE["distractor"] + ROLE["other"]
@@ -272,8 +271,8 @@ EXCHANGE_ANSWER = str.maketrans(ANSWER_CHARACTERS, ROLE["distractor"] + 2 * ROLE
 
 
 def mask_longer_numbers(text: str) -> str:
-    """Replace digits by x in numbers such as -321, 321.5 and 321,000, which are not 321."""
-    return _LONGER.sub(lambda match: _NOT_DIGIT.sub("x", match[0]), text)
+    """Replace marks by x in numbers such as -321, 321.5 and 321,000, which are not 321."""
+    return _LONGER.sub(lambda match: re.sub(r"\D", "x", match[0]), text)
 
 
 def any_of(texts: Iterable[str]) -> str:

@@ -1,8 +1,8 @@
 """Judge answers to questions with one right word, letter or number.
 
-``choice_judge`` makes the judge of a task: ``PublishedChoice`` follows the authors' scorer with its
-mistakes, and ``CorrectedChoice`` judges as the task asks. The judge compiles the answer patterns of
-a language pack. Its method ``for_prompt`` takes the arguments of a prompt:
+``PublishedChoice`` follows the authors' scorer with its mistakes, and ``CorrectedChoice`` judges as
+the task asks. The judge of a task compiles the answer patterns of a language pack. Its method
+``for_prompt`` takes the arguments of a prompt:
 
     {"answer": "cat", "distractor": "house", ...}      for "Which has less letters, cat or house?"
 
@@ -15,7 +15,6 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from itertools import product
-from typing import NamedTuple
 
 from num2words import num2words
 
@@ -71,31 +70,6 @@ def numbers_to_find(arguments: Arguments, language: str | None) -> list[Argument
     ]
 
 
-def published_texts(arguments: Arguments) -> list[Argument]:
-    """Return the texts that the release looks for in answers, with their roles; without numbers."""
-    to_find: list[Argument] = []
-    for name in ARGUMENT_NAMES:
-        if arguments.get(name):
-            to_find += answers.read_like_release(str(arguments[name]).lower(), ROLE[name])
-    # All words of a list, in order.
-    listed_words = arguments.get("distractors", arguments.get("words", ()))
-    if "category" in arguments and "answer_index" in arguments:
-        index = int(arguments["answer_index"])
-        listed_words = [*listed_words[:index], arguments["answer"], *listed_words[index:]]
-    for word, role in zip(listed_words, answers.LISTED_ROLES, strict=False):
-        to_find.append(Argument(str(word).lower(), ROLE[role]))
-    return to_find
-
-
-def corrected_texts(arguments: Arguments) -> list[Argument]:
-    """Return the texts to find in answers, with their roles; without numbers."""
-    texts = [(arguments.get(name), ROLE[name]) for name in ARGUMENT_NAMES]
-    listed_words = arguments.get("distractors", arguments.get("words", ()))
-    texts += [(word, OTHER) for word in listed_words]
-    normalised = [(answers.normalise_corrected(str(text)), role) for text, role in texts if text]
-    return [Argument(text, role) for text, role in normalised if text]
-
-
 def decline_arguments(arguments: Arguments, prompt: str) -> list[Argument]:
     """Return the arguments of a Basque prompt with the endings that the release's patterns need.
 
@@ -143,16 +117,6 @@ def difference_of(task: str, arguments: Arguments) -> int:
     return abs(len(str(arguments["answer"])) - len(str(arguments["distractor"])))
 
 
-class Question(NamedTuple):
-    """Facts of a prompt that are needed to judge its answers."""
-
-    to_find: Sequence[Argument]
-    """Texts to find in answers, in the order of search."""
-    gold_forms: list[str]
-    """Spellings and declined forms of the gold answer. The first is as in the prompt."""
-    patterns: Matchers
-
-
 class PublishedChoice:
     """Judge of a task with one right word, letter or number, by the authors' rules."""
 
@@ -185,61 +149,66 @@ class PublishedChoice:
         self._gold_roles = {ANSWER, *declined_roles}
 
     def for_prompt(self, arguments: Arguments, prompt: str) -> compiling.AnswerJudge:
+        to_find: list[Argument] = []
         if self._asks_number:
             to_find = numbers_to_find(arguments, self._number_language)
         else:
-            to_find = published_texts(arguments)
+            for name in ARGUMENT_NAMES:
+                if arguments.get(name):
+                    to_find += answers.read_like_release(str(arguments[name]).lower(), ROLE[name])
+            # All words of a list, in order.
+            listed_words = arguments.get("distractors", arguments.get("words", ()))
+            if "category" in arguments and "answer_index" in arguments:
+                index = int(arguments["answer_index"])
+                listed_words = [*listed_words[:index], arguments["answer"], *listed_words[index:]]
+            for word, role in zip(listed_words, answers.LISTED_ROLES, strict=False):
+                to_find.append(Argument(str(word).lower(), ROLE[role]))
         if self._inside_words:
             to_find += decline_arguments(arguments, prompt)
         changed, rewritten = rewrite_arguments(to_find, self._rewrites)
         to_find += rewritten
         if arguments.get("distractor") == arguments.get("query", ""):
             changed = (*changed, TWINS)
+        # Spellings and declined forms of the gold answer; the first is as in the prompt.
         gold_forms = [argument.text for argument in to_find if argument.role in self._gold_roles]
         patterns = self._compile(difference_of(self._rules.task, arguments), changed)
-        gold, sentence = str(arguments["answer"]), str(arguments.get("sentence", "")).lower()
-        misses_capitals = self._rules.absent != "any" and gold != gold.lower()
-        question = Question(to_find, gold_forms, patterns)
-        return partial(self._judge, question, sentence, misses_capitals)
+        # The release never finds a gold answer with capitals, because it puts the model's answer in
+        # lower case.
+        rules, gold = self._rules, str(arguments["answer"])
+        misses_capitals = rules.absent != "any" and gold != gold.lower()
 
-    def _judge(
-        self, question: Question, sentence: str, misses_capitals: bool, text: str
-    ) -> Verdict:
-        """Judge an answer. ``sentence``: argument of that name; empty if the prompt has none.
+        def judge(text: str) -> Verdict:
+            answer = answers.normalise_published(text)
+            if rules.absent:
+                golds = [argument for argument in to_find if argument.role == ANSWER]
+                has_gold = any(any(answers.find_spans(answer, gold)) for gold in golds)
+                if misses_capitals or not has_gold:
+                    return Verdict.wrong("absent")
+            without_marks = "".join(c for c in answer if c.isalnum() or c in " _")
+            if rules.echo and without_marks == str(arguments.get("sentence", "")).lower():
+                return Verdict.wrong("echo")
+            # An answer of one word that is not the gold answer is wrong. The release counts only
+            # words of ASCII letters; by the rule "tokens", also others, and repeated ones once.
+            tokens = answers.ASCII_TOKEN.findall(answer)
+            ascii_words = answers.ASCII_WORD.findall(answer)
+            candidates = ascii_words if rules.lone == "words" else [*{*tokens}]
+            # For this rule the gold answer is a number in digits, or a word without capitals.
+            usual = [form for form in gold_forms if form.isdigit() or not self._asks_number]
+            is_gold = candidates == usual[:1] and not misses_capitals
+            if rules.lone and len(candidates) == 1 and not is_gold:
+                return Verdict.wrong("lone")
 
-        ``misses_capitals``: whether the release never finds the gold answer, because the gold
-        answer has capitals and the model's answer is put in lower case.
-        """
-        answer, rules = answers.normalise_published(text), self._rules
-        if rules.absent:
-            golds = [argument for argument in question.to_find if argument.role == ANSWER]
-            has_gold = any(any(answers.find_spans(answer, gold)) for gold in golds)
-            if misses_capitals or not has_gold:
-                return Verdict.wrong("absent")
-        without_marks = "".join(c for c in answer if c.isalnum() or c in " _")
-        if rules.echo and without_marks == sentence:
-            return Verdict.wrong("echo")
-        # An answer of one word that is not the gold answer is wrong. The release counts only words
-        # of ASCII letters; by the rule "tokens", also words with digits, and repeated ones once.
-        tokens = answers.ASCII_TOKEN.findall(answer)
-        candidates = answers.ASCII_WORD.findall(answer) if rules.lone == "words" else [*{*tokens}]
-        # For this rule the gold answer is a number in digits, or a word without capitals.
-        gold_forms = question.gold_forms
-        if self._asks_number:
-            gold_forms = [form for form in gold_forms if form.isdigit()]
-        is_gold = candidates == gold_forms[:1] and not misses_capitals
-        if rules.lone and len(candidates) == 1 and not is_gold:
-            return Verdict.wrong("lone")
+            marked = answers.put_brackets(answer, to_find, anywhere=self._inside_words)
+            if verdict := patterns.full(marked):
+                return verdict
+            if not tokens:
+                has_text = LETTER_OR_DIGIT.search(answer) is not None
+                return Verdict(has_text, has_text, "vacuous" if has_text else "empty")
+            if not misses_capitals and all(token in gold_forms for token in tokens):
+                return Verdict.right("repeated")
+            return patterns.inside(marked) or UNDECIDED
 
-        marked = answers.put_brackets(answer, question.to_find, anywhere=self._inside_words)
-        if verdict := question.patterns.full(marked):
-            return verdict
-        if not tokens:
-            has_text = LETTER_OR_DIGIT.search(answer) is not None
-            return Verdict(has_text, has_text, "vacuous" if has_text else "empty")
-        if not misses_capitals and all(token in question.gold_forms for token in tokens):
-            return Verdict.right("repeated")
-        return question.patterns.inside(marked) or UNDECIDED
+        return judge
 
 
 class CorrectedChoice:
@@ -284,36 +253,43 @@ class CorrectedChoice:
 
     def for_prompt(self, arguments: Arguments, prompt: str) -> compiling.AnswerJudge:
         if self._asks_number:
-            texts = numbers_to_find(arguments, self._number_language)
+            in_prompt = numbers_to_find(arguments, self._number_language)
         else:
-            texts = corrected_texts(arguments)
-        to_find, substitutes = self._order_for_masking(texts, str(arguments["answer"]))
+            texts = [(arguments.get(name), ROLE[name]) for name in ARGUMENT_NAMES]
+            listed_words = arguments.get("distractors", arguments.get("words", ()))
+            texts += [(word, OTHER) for word in listed_words]
+            in_prompt = []
+            for text, role in texts:
+                if text and (normalised := answers.normalise_corrected(str(text))):
+                    in_prompt.append(Argument(normalised, role))
+        # Distinct texts, the longest first. The first of arguments with equal texts gives the role.
+        role_of = {argument.text: argument.role for argument in reversed(in_prompt)}
+        distinct = sorted(role_of, key=lambda text: (-len(text), text))
+        to_find = [Argument(text, role_of[text]) for text in distinct]
+        if self._asks_letter:
+            letter = str(arguments["answer"]).lower().translate(self._without_accents)
+            to_find.append(Argument(letter, ANSWER))
+        # Masking also replaces words of patterns that equal an argument, such as the word "the",
+        # and characters of roles whose text has another role.
+        pairs = [(a.text, a.role) for a in to_find if a.text in self._pattern_words]
+        pairs += [(a.role, role_of[a.text]) for a in in_prompt if a.role != role_of[a.text]]
+        substitutes = tuple(dict.fromkeys(pairs))
         gold_forms = [argument.text for argument in to_find if argument.role == ANSWER]
         article = ""
         if not self._asks_number:
             article = next((form for form in gold_forms if form in self._possible_articles), "")
         difference = difference_of(self._rules.task, arguments)
         patterns = self._compile(difference, substitutes, brackets=False)
-        question = Question(to_find, gold_forms, patterns)
-        return partial(self._judge, question, article, difference)
+        return partial(self._judge, to_find, article, difference, patterns)
 
-    def _order_for_masking(
-        self, to_find: list[Argument], gold: str
-    ) -> tuple[list[Argument], compiling.Substitutes]:
-        """Return arguments with distinct texts, the longest first, and their ``Substitutes``."""
-        # Of arguments with equal texts, the first decides the role.
-        role_of = {argument.text: argument.role for argument in reversed(to_find)}
-        texts = sorted(role_of, key=lambda text: (-len(text), text))
-        ordered = [Argument(text, role_of[text]) for text in texts]
-        if self._asks_letter:
-            ordered.append(Argument(gold.lower().translate(self._without_accents), ANSWER))
-        # Masking also replaces words of patterns that equal an argument, such as the word "the",
-        # and characters of roles whose text has another role.
-        substitutes = [(a.text, a.role) for a in ordered if a.text in self._pattern_words]
-        substitutes += [(a.role, role_of[a.text]) for a in to_find if a.role != role_of[a.text]]
-        return ordered, tuple(dict.fromkeys(substitutes))
-
-    def _judge(self, question: Question, article: str, difference: int, answer: str) -> Verdict:
+    def _judge(
+        self,
+        to_find: Sequence[Argument],
+        article: str,
+        difference: int,
+        patterns: Matchers,
+        answer: str,
+    ) -> Verdict:
         """Judge by patterns that match the full answer, a line or clause, or text inside of it.
 
         ``article``: the gold answer if it may also be an article ("a"), else empty.
@@ -322,8 +298,16 @@ class CorrectedChoice:
         answer = answer.strip('"')
         if self._asks_number:
             answer = answers.mask_longer_numbers(answer)
-        masked = self._mask(question.to_find, article, answer)
-        if verdict := _judge_line(masked, question.patterns):
+        # Replace arguments by roles, but not articles that are spelt like the gold answer.
+        mask = partial(answers.mask, marks=answers.CORRECTED_MARKS, particles=self._particles)
+        longer = [argument for argument in to_find if len(argument.text) > len(article)]
+        masked = mask(answer, longer)
+        if article:
+            shorter = [argument for argument in to_find if len(argument.text) <= len(article)]
+            articles = answers.article_pattern(article, self._not_after_articles)
+            masked = mask(articles.sub(answers.PLACEHOLDER, masked), shorter)
+            masked = masked.replace(answers.PLACEHOLDER, article)
+        if verdict := _judge_line(masked, patterns):
             return verdict
         # The first or last line, or the text before a reason or a remark.
         lines, rule = masked.split("\n"), "line"
@@ -333,17 +317,17 @@ class CorrectedChoice:
             reason = self._reason.search(masked)
             pieces, rule = [masked[: reason.start()]] if reason else [], "begins"
         for piece in pieces:
-            if verdict := _judge_line(piece, question.patterns):
+            if verdict := _judge_line(piece, patterns):
                 return Verdict(verdict.correct, False, rule, verdict.pattern)
         # A sentence inside the answer. An answer that also states another answer is wrong.
-        inside, text = question.patterns.inside, self._either.sub(" ", masked.replace("\n", " "))
-        verdict = inside(text)
-        if verdict and inside(text.translate(answers.EXCHANGE_ANSWER)):
+        text = self._either.sub(" ", masked.replace("\n", " "))
+        verdict = patterns.inside(text)
+        if verdict and patterns.inside(text.translate(answers.EXCHANGE_ANSWER)):
             return Verdict(False, False, "both", verdict.pattern)
-        texts = (argument.text for argument in question.to_find)
+        texts = (argument.text for argument in to_find)
         if not verdict and self._pattern_words & compiling.words_of(texts):
             # Arguments are words of patterns: the first l of "l'última lletra és l" is an article.
-            marked = answers.put_brackets(answer, question.to_find, self._particles)
+            marked = answers.put_brackets(answer, to_find, self._particles)
             verdict = self._compile(difference, (), brackets=True).full(marked)
         if verdict:
             return verdict
@@ -351,32 +335,12 @@ class CorrectedChoice:
         if not LETTER_OR_DIGIT.search(answer):
             return Verdict.wrong("empty")
         # The gold answer may also be inside another argument, such as a sentence.
-        forms = question.gold_forms
-        has_gold = any(answers.has_word(answer, form, self._particles) for form in forms)
+        golds = [argument.text for argument in to_find if argument.role == ANSWER]
+        has_gold = any(answers.has_word(answer, gold, self._particles) for gold in golds)
         if ANSWER in masked or has_gold:
             return UNDECIDED
         is_one_word = len(answers.WORD.findall(answer)) == 1
         return Verdict.wrong("lone" if is_one_word else "absent")
-
-    def _mask(self, to_find: Sequence[Argument], article: str, answer: str) -> str:
-        """Replace arguments by roles, but not articles that are spelt like the gold answer."""
-        mask = partial(answers.mask, marks=answers.CORRECTED_MARKS, particles=self._particles)
-        if not article:
-            return mask(answer, to_find)
-        longer = [argument for argument in to_find if len(argument.text) > len(article)]
-        shorter = [argument for argument in to_find if len(argument.text) <= len(article)]
-        articles = answers.article_pattern(article, self._not_after_articles)
-        masked = mask(articles.sub(answers.PLACEHOLDER, mask(answer, longer)), shorter)
-        return masked.replace(answers.PLACEHOLDER, article)
-
-
-def choice_judge(
-    declared: AnswerPatterns, task: str, variant: str
-) -> PublishedChoice | CorrectedChoice:
-    """Make the judge of a task by a variant of the rules. Raises UserError for a faulty pattern."""
-    if variant == "published":
-        return PublishedChoice(declared, task)
-    return CorrectedChoice(declared, task)
 
 
 def _judge_line(masked: str, patterns: Matchers) -> Verdict | None:

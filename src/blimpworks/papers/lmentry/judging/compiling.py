@@ -27,7 +27,6 @@ from blimpworks.papers.lmentry.judging.declared import (
     RULES,
     AnswerPatterns,
     Changed,
-    Framed,
     Verdict,
     task_patterns,
 )
@@ -208,14 +207,6 @@ def make_matcher(patterns: Iterable[Pattern], *, full: bool, end: str = r"\.?") 
     return match
 
 
-class RoleExpressions(NamedTuple):
-    """Expressions of roles, which differ between sentences, exact answers and wrong differences."""
-
-    sentences: Roles
-    exact_answers: Roles
-    wrong_differences: Roles
-
-
 class Matchers(NamedTuple):
     """Matchers of a task's patterns: for full answers, and for sentences inside answers."""
 
@@ -243,39 +234,39 @@ def compile_task(
     if brackets:
         roles = _roles_in_brackets(declared, task, variant, expressions)
     else:
-        usual = {**_masked_roles(declared, task, substitutes), **expressions}
-        roles = RoleExpressions(usual, usual, usual)
+        roles = [{**_masked_roles(declared, task, substitutes), **expressions}] * 3
+    in_sentences, in_answers, in_differences = roles
 
     exact = ["{answer}", *patterns.exact]
     if variant == "published":
         # An exact answer of the release that is also a sentence is compiled as a sentence only.
         accepted = {framed.pattern for framed in patterns.accept}
         exact = [pattern for pattern in exact if pattern not in accepted]
-    wrong_answers = [_compile_wrong(pattern, roles) for pattern in patterns.reject]
-    exact_answers = [compile_pattern(pattern, roles.exact_answers, "whole") for pattern in exact]
-    sentences = [_compile_framed(framed, roles.sentences) for framed in patterns.accept]
+    wrong_answers: list[Pattern] = []
+    for pattern in patterns.reject:
+        if "{m}" in pattern or "{d}" in pattern:
+            # Any text may follow a wrong difference.
+            compiled = compile_pattern(pattern, in_differences, "reject")
+            compiled = compiled._replace(expression=compiled.expression + r"(?s:.*)")
+        else:
+            compiled = compile_pattern(pattern, in_sentences, "reject")
+        wrong_answers.append(compiled)
+    exact_answers = [compile_pattern(pattern, in_answers, "whole") for pattern in exact]
+    sentences: list[Pattern] = []
+    for framed in patterns.accept:
+        sentence = compile_pattern(framed.pattern, in_sentences)
+        before, after = (
+            "|".join(compile_pattern(text, in_sentences).expression for text in texts)
+            for texts in (framed.before, framed.after)
+        )
+        expression = f"(?:{before})?(?:{sentence.expression})(?:{after})?"
+        sentences.append(sentence._replace(expression=expression))
     # The first pattern that matches decides.
     in_order = [*wrong_answers, *exact_answers, *sentences]
     return Matchers(
         full=make_matcher(in_order, full=True, end=END[variant]),
         inside=make_matcher(sentences if RULES[task].inside else [], full=False),
     )
-
-
-def _compile_wrong(pattern: str, roles: RoleExpressions) -> Pattern:
-    """Compile the pattern of a wrong answer. Any text may follow a wrong difference."""
-    if "{m}" not in pattern and "{d}" not in pattern:
-        return compile_pattern(pattern, roles.sentences, "reject")
-    compiled = compile_pattern(pattern, roles.wrong_differences, "reject")
-    return compiled._replace(expression=compiled.expression + r"(?s:.*)")
-
-
-def _compile_framed(framed: Framed, roles: Roles) -> Pattern:
-    """Compile a sentence with the texts that may precede and follow it."""
-    compiled = compile_pattern(framed.pattern, roles)
-    before = "|".join(compile_pattern(text, roles).expression for text in framed.before)
-    after = "|".join(compile_pattern(text, roles).expression for text in framed.after)
-    return compiled._replace(expression=f"(?:{before})?(?:{compiled.expression})(?:{after})?")
 
 
 def compile_pattern(pattern: str, roles: Roles, rule: str = "pattern") -> Pattern:
@@ -305,9 +296,10 @@ def _masked_roles(declared: AnswerPatterns, task: str, substitutes: Substitutes)
 
 def _roles_in_brackets(
     declared: AnswerPatterns, task: str, variant: str, other_roles: Roles
-) -> RoleExpressions:
+) -> Sequence[Roles]:
     """Return the expressions of roles, for answers with brackets around arguments.
 
+    They differ between sentences, exact answers and wrong differences (in this order).
     ``other_roles``: expressions of roles without articles and marks, such as numbers.
     """
     published, extra = variant == "published", {AFTER_EACH: ANY_BRACKETS}
@@ -344,7 +336,7 @@ def _roles_in_brackets(
     articles = declared.article
     exact_answers = with_marks(f"[{MARKS[variant]}{BRACKETS}]*", articles)
     if not published:
-        return RoleExpressions(exact_answers, exact_answers, exact_answers)
+        return [exact_answers] * 3
     marks = declared.published_marks.get(task, MARKS[variant])
     around = f"[{marks}{BRACKETS}]*"
     if task in declared.published_unbounded:
@@ -353,5 +345,4 @@ def _roles_in_brackets(
     # In wrong differences the release looks for articles with a capital, although answers are in
     # lower case. So it only finds articles of scripts without case.
     uncased = {name: article for name, article in articles.items() if article.upper() == article}
-    sentences, wrong_differences = with_marks(around, articles), with_marks(around, uncased)
-    return RoleExpressions(sentences, exact_answers, wrong_differences)
+    return [with_marks(around, articles), exact_answers, with_marks(around, uncased)]

@@ -39,9 +39,6 @@ def without_lead(answer: str) -> str:
     return sentence if len(answers.WORD.findall(sentence)) > 1 else answer
 
 
-_GROUPING = str.maketrans("", "", "()")  # removes brackets, which only group in the release
-
-
 def has_word_like_release(text: str, word: str) -> bool:
     """Return whether ``text`` has ``word`` between word boundaries, as the release defines them.
 
@@ -68,22 +65,19 @@ class SentenceJudge:
     def for_prompt(self, arguments: answers.Arguments, prompt: str) -> compiling.AnswerJudge:
         word = str(arguments["word"]).lower()
         if self._variant == "published":
-            judge = self._published_with_word if self._containing else self._published_without_word
-            return partial(judge, word)
+            return partial(self._published, word)
         return partial(self._corrected, answers.normalise_corrected(word))
 
-    def _published_with_word(self, word: str, text: str) -> Verdict:
-        """Accept a line with the word and more text, or an introduction."""
-        word, answer = word.translate(_GROUPING), answers.normalise_published(text)
-        longer_lines = [line for line in answer.split("\n") if len(line) > len(word)]
-        made = any(has_word_like_release(line, word) for line in longer_lines)
-        made = made or self._introduction.search(answer) is not None
-        return Verdict(made, True, "made" if made else "absent")
-
-    def _published_without_word(self, word: str, text: str) -> Verdict:
-        """Accept two or more words of ASCII letters without the word."""
-        answer = answers.normalise_published(text)
-        if has_word_like_release(answer, word.translate(_GROUPING)):
+    def _published(self, word: str, text: str) -> Verdict:
+        """Accept a line with the word and more text, or two or more ASCII words without it."""
+        # Brackets only group in the release.
+        plain, answer = re.sub(r"[()]", "", word), answers.normalise_published(text)
+        if self._containing:
+            longer_lines = [line for line in answer.split("\n") if len(line) > len(plain)]
+            made = any(has_word_like_release(line, plain) for line in longer_lines)
+            made = made or self._introduction.search(answer) is not None
+            return Verdict(made, True, "made" if made else "absent")
+        if has_word_like_release(answer, plain):
             return Verdict.wrong("present")
         n_words = len(answers.ASCII_WORD.findall(answer))
         if n_words < 2:
@@ -210,11 +204,6 @@ def is_jamo(letter: str) -> bool:
     return unicodedata.name(letter[:1], "").startswith("HANGUL LETTER")
 
 
-def pattern_in_letters(pattern: str) -> str:
-    """Decompose the Hangul syllables of a pattern into letters; ``?`` stays after the syllable."""
-    return in_letters(re.sub(r"([가-힣])\?", r"(\1)?", pattern))
-
-
 def right_word(task: str, letter: str, one_letter_words: str, *, twice: bool) -> str:
     """Return the expression of words that the release accepts in a task on a letter.
 
@@ -279,7 +268,11 @@ class SpellingJudge:
     def _compile(self, letter: str) -> LetterPatterns:
         """Compile the patterns of one letter. Raises UserError for a faulty pattern."""
         declared, task, corrected = self._declared, self._task, self._variant == "corrected"
-        spell = pattern_in_letters if corrected and is_jamo(letter) else str
+        decomposed = corrected and is_jamo(letter)
+
+        def spell(pattern: str) -> str:
+            # Decompose Hangul syllables into letters; ``?`` stays after the syllable.
+            return in_letters(re.sub(r"([가-힣])\?", r"(\1)?", pattern)) if decomposed else pattern
 
         def with_article(name: str, text: str, repeat: str = "*") -> str:
             # Marks may surround the word or letter. ``repeat`` is the quantifier of marks after it.

@@ -23,23 +23,13 @@ from blimpworks.papers.lmentry.tasks import ANY_WORDS, is_yes
 ANSWER, DISTRACTOR, OTHER = ROLE["answer"], ROLE["distractor"], ROLE["other"]
 _CLAUSE = re.compile(rf"[\n,.:;] ?((?: ?[{ANSWER}{DISTRACTOR}])+)(?=\n|$)")
 """Yes or no as the last clause of a line: "in this case, no"."""
+_RELATIONS = (
+    *("zerikusia duten", "lotura duten", "erlazioa duten"),
+    *("lotuta dauden", "erlazionatuta dauden"),
+)  # "related to", in the release's Basque sentences
 _CATEGORY_ROLES = [role for name, role in ROLE.items() if name != "answer"]
 """Roles for the names of a category: one for each name, since two names may begin at one position.
 """
-
-
-def category_forms(category: str, prompt: str) -> tuple[str, ...]:
-    """Return the forms of a Basque category that the release looks for in answers.
-
-    If words relate to the category ("art"), these are five forms of "words related to", the first
-    as in the prompt. If words belong to the category ("animals"), there is one form.
-    """
-    either = category.replace(" eta ", " edo ").lower()
-    stem = decline(either, "comitative_singular")
-    having = ("zerikusia duten", "lotura duten", "erlazioa duten")
-    being = ("lotuta dauden", "erlazionatuta dauden")
-    related = tuple(f"{stem} {relation} hitzak" for relation in (*having, *being))
-    return related if related[0] in prompt.lower() else (decline(either, "absolutive_plural"),)
 
 
 class YesNoJudge:
@@ -94,9 +84,15 @@ class YesNoJudge:
             listed = (Argument(str(word).lower(), OTHER) for word in arguments.get("words", ()))
             return partial(self._corrected, gold, [Argument(category, ROLE["category"]), *listed])
         # The release looks for each name of a category, also inside longer words.
-        names = (*self._names_by_category.get(category, ()), category)
+        names = [*self._names_by_category.get(category, ()), category]
         if category and self._has_cases:
-            names = category_forms(category, prompt)
+            # If words relate to a Basque category ("art"), the first form is as in the prompt. If
+            # words belong to the category ("animals"), there is one form.
+            either = category.replace(" eta ", " edo ")
+            stem = decline(either, "comitative_singular")
+            names = [f"{stem} {relation} hitzak" for relation in _RELATIONS]
+            if names[0] not in prompt.lower():
+                names = [decline(either, "absolutive_plural")]
         category_names = []
         for name, role in zip(names, _CATEGORY_ROLES, strict=False):
             for argument in answers.read_like_release(name, role) if name else ():

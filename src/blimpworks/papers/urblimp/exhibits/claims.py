@@ -194,25 +194,6 @@ def _count_cell(
     return Cell(*cell_key, count, text, formula, "accuracies", where, n=total, stands_for=key)
 
 
-def _measured_numbers(
-    rows: pd.DataFrame, finished: Sequence[str], labels: Labels
-) -> dict[shared.Place, Cell]:
-    """Return cells of accuracies, and of counts of accuracies, by key of the printed number."""
-    cells: dict[shared.Place, Cell] = {}
-    for model in finished:
-        key = (model, AVERAGE)
-        cells[key] = evaluation.macro_cell(_rows_of(rows, [model], [*PARADIGMS]), key, key)
-    granite = _rows_of(rows, GRANITE, [NOUN])
-    if len(granite):
-        cells[GRANITE_NOUN] = evaluation.accuracy_cell(granite, GRANITE_NOUN, labels, GRANITE_NOUN)
-    facts = labels.facts["urblimp_models"]
-    base = [model for model in finished if not evaluation.is_instructed(model, facts)]
-    singular = _rows_of(rows, base, [SINGULAR])
-    if len(singular):
-        cells[ABOVE] = _count_cell(ABOVE, ABOVE, singular, formulas.above(0.9))
-    return cells
-
-
 def _claim_cells(
     rows: pd.DataFrame,
     finished: Sequence[str],
@@ -243,7 +224,20 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     pairs = zip(GEMMA, evaluation.TUNED, strict=True)
     tuned = [model for pair in pairs if {*pair} <= {*finished} for model in pair]
     scores = read_scores(tables, labels, tuned) if tuned else None
-    numbers = _measured_numbers(rows, finished, labels)
+    # Cells of accuracies, and of counts of accuracies, by key of the printed number.
+    numbers: dict[shared.Place, Cell] = {}
+    for model in finished:
+        key = (model, AVERAGE)
+        numbers[key] = evaluation.macro_cell(_rows_of(rows, [model], [*PARADIGMS]), key, key)
+    granite = _rows_of(rows, GRANITE, [NOUN])
+    if len(granite):
+        cell = evaluation.accuracy_cell(granite, GRANITE_NOUN, labels, GRANITE_NOUN)
+        numbers[GRANITE_NOUN] = cell
+    facts = labels.facts["urblimp_models"]
+    base = [model for model in finished if not evaluation.is_instructed(model, facts)]
+    singular = _rows_of(rows, base, [SINGULAR])
+    if len(singular):
+        numbers[ABOVE] = _count_cell(ABOVE, ABOVE, singular, formulas.above(0.9))
     if scores is not None:
         formula = formulas.significant(ALPHA, formulas.TUNED)
         count, total = int(formula(scores)), len(tuned) // 2

@@ -238,13 +238,12 @@ def _count_cells(
 ) -> Iterator[Cell]:
     """Yield the cells of a row: matches, pairs, constructed pairs, ``printed``, rejected matches.
 
-    ``counts`` (numbers of matches) and ``items`` are the rows that ``where`` selects.
+    ``counts`` has the numbers of matches that ``where`` selects.
     """
     yield formula_cell(counts, (row, MATCHES), TOTAL, SOURCE, where)
-    kept = {**where, "outcome": KEPT}
-    yield formula_cell(counts, (row, PAIRS), TOTAL, SOURCE, kept)
-    constructed, built = items[items["constructed"].astype(bool)], {**where, "constructed": True}
-    yield formula_cell(constructed, (row, CONSTRUCTED), COUNT, "items", built)
+    yield formula_cell(counts, (row, PAIRS), TOTAL, SOURCE, {**where, "outcome": KEPT})
+    constructed = {**where, "constructed": True}
+    yield formula_cell(items, (row, CONSTRUCTED), COUNT, "items", constructed)
     yield from printed
     dropped = counts[counts["outcome"] == DROPPED]
     groups = dropped["reason"].map(lambda reason: REASON_GROUP.get(reason.partition(":")[0], OTHER))
@@ -284,25 +283,21 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
     for lang in langs:
         language = labels.languages.get(lang, lang)
         prefix = f"{language}: " if len(langs) > 1 else ""
-        lang_counts, lang_items = counts[counts["lang"] == lang], items[items["lang"] == lang]
-        lang_cells: list[Cell] = []
+        lang_counts, lang_cells = counts[counts["lang"] == lang], list[Cell]()
         for paradigm, name in PARADIGMS.items():
+            row, where = f"{prefix}{name}", {"lang": lang, "paradigm": paradigm}
             matches = lang_counts[lang_counts["paradigm"] == paradigm]
-            pairs = lang_items[lang_items["paradigm"] == paradigm]
             if matches.empty and lang != LANG:
                 continue
-            row, where = f"{prefix}{name}", {"lang": lang, "paradigm": paradigm}
             paper_cells = [*_paper_cells(printed, paradigm, row)] if lang == LANG else []
-            lang_cells += _count_cells(matches, pairs, row, where, paper_cells)
+            lang_cells += _count_cells(matches, items, row, where, paper_cells)
             # Data files also have a row for each rule of the paradigm.
             for rule in dict.fromkeys(matches["rule"]):
+                title, of_rule = f"{row}, rule {rule}", {**where, "rule": rule}
                 rule_counts = matches[matches["rule"] == rule]
-                rule_pairs = pairs[pairs["rule"] == rule]
-                title, rule_where = f"{row}, rule {rule}", {**where, "rule": rule}
-                for cell in _count_cells(rule_counts, rule_pairs, title, rule_where):
+                for cell in _count_cells(rule_counts, items, title, of_rule):
                     lang_cells.append(replace(cell, printed=False))
-        title = f"{prefix}{ALL_PARADIGMS}"
-        lang_cells += _count_cells(lang_counts, lang_items, title, {"lang": lang})
+        lang_cells += _count_cells(lang_counts, items, f"{prefix}{ALL_PARADIGMS}", {"lang": lang})
         cells += lang_cells
         titles = {cell.row: cell.row.removeprefix(prefix) for cell in lang_cells if cell.printed}
         titles_by_lang.append({language: language, **titles} if prefix else titles)
@@ -370,39 +365,21 @@ ACCURACY, JUDGED, PASSED, CHECKS, COUNTED = "Accuracy (%)", "Pairs", "Passed", "
 INTERVAL, LEFT_OUT = "95 % interval", "left out: failed attention checks"
 
 
-def _kappa_cells(ratings: pd.DataFrame, per_pair: int, pairs: int) -> Iterator[Cell]:
-    """Yield the kappas, unless undefined, of the ``pairs`` with ``per_pair`` judgements each."""
-    from blimpworks.papers.urblimp.analysis import kappa_interval
-
-    for name, row in KAPPA_ROWS.items():
-        formula = formulas.kappa(name, per_pair)
-        low, high = (None if isnan(end) else end for end in kappa_interval(name, ratings, per_pair))
-        fields: dict[str, Any] = {"n": pairs, "low": low, "high": high}
-        cell = formula_cell(ratings, (row, VALUE), formula, RATED, {}, ".2f", **fields)
-        if not isnan(cell.value):
-            yield cell
-
-
-def _participant_cells(person: pd.DataFrame, row: str) -> Iterator[Cell]:
-    """Yield the cells of a participant: accuracy, and numbers of pairs and attention checks."""
-    where = {"participant": str(person["participant"].item())}
-    n = int(person["n"].item())
-    if n:
-        low, high = (float(100 * person[end].item()) for end in ("low", "high"))
-        fields: dict[str, Any] = {"n": n, "low": low, "high": high}
-        yield formula_cell(person, (row, ACCURACY), UNWEIGHTED, PEOPLE, where, ".1f", **fields)
-    columns = {JUDGED: TOTAL, CHECKS: column_of_row("checks"), PASSED: column_of_row("passed")}
-    for column, formula in columns.items():
-        yield formula_cell(person, (row, column), formula, PEOPLE, where, ",.0f")
-
-
 def validation(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate kappas of people's judgements, numbers of judgements, and a row per participant."""
+    from blimpworks.papers.urblimp.analysis import kappa_interval
+
     ratings = read_plain(VALIDATION_RATINGS, tables[RATED][0])
     people = read_plain(VALIDATION_PARTICIPANTS, tables[PEOPLE][0])
     per_pair = int(labels.facts["urblimp_validation"]["per_pair"])
     pairs = int(formulas.complete(per_pair)(ratings))
-    kappas = [*_kappa_cells(ratings, per_pair, pairs)]
+    kappas: list[Cell] = []
+    for name, row in KAPPA_ROWS.items():
+        formula = formulas.kappa(name, per_pair)
+        low, high = (None if isnan(end) else end for end in kappa_interval(name, ratings, per_pair))
+        cell = formula_cell(ratings, (row, VALUE), formula, RATED, {}, ".2f", n=pairs)
+        if not isnan(cell.value):
+            kappas.append(replace(cell, low=low, high=high))
     # The formula and input table of each row.
     numbers: dict[str, tuple[Formula, str]] = {
         "Participants": (COUNT, PEOPLE),
@@ -420,15 +397,23 @@ def validation(tables: Tables, labels: Labels) -> Exhibit:
     counts: list[Cell] = []
     for row, (formula, source) in numbers.items():
         rows = ratings if source == RATED else people
-        where: dict[str, Any] = {"left_out": True} if row == LEFT_OUT else {}
+        where = {"left_out": True} if row == LEFT_OUT else {}
         form = ".1f" if "%" in row else ",.0f"
         counts.append(formula_cell(rows, (row, NUMBER), formula, source, where, form))
     # A participant's row has a prefix, because a participant may be called "passed", too.
     names = {f"participant {name}": str(name) for name in people["participant"]}
     participants: list[Cell] = []
+    columns = {JUDGED: TOTAL, CHECKS: column_of_row("checks"), PASSED: column_of_row("passed")}
     for row, name in names.items():
-        person = people[people["participant"].astype(str) == name]
-        participants += _participant_cells(person, row)
+        person, of_person = people[people["participant"].astype(str) == name], {"participant": name}
+        n, (low, high) = int(person["n"].item()), (100 * person[["low", "high"]]).iloc[0]
+        if n:
+            position = (row, ACCURACY)
+            cell = formula_cell(person, position, UNWEIGHTED, PEOPLE, of_person, ".1f", n=n)
+            participants.append(replace(cell, low=float(low), high=float(high)))
+        for column, formula in columns.items():
+            position = (row, column)
+            participants.append(formula_cell(person, position, formula, PEOPLE, of_person, ",.0f"))
     cells = [*kappas, *counts, *participants]
     remarks = {cell.row: {INTERVAL: "", COUNTED: ""} for cell in cells}
     for cell in cells:
@@ -439,13 +424,13 @@ def validation(tables: Tables, labels: Labels) -> Exhibit:
         remarks[row][COUNTED] = "no" if left_out else "yes"
 
     sections: list[Section] = []
-    for title, section_cells, columns in (
+    for title, section_cells, headings in (
         ("Kappa", kappas, [VALUE, INTERVAL]),
         ("Counts", counts, [NUMBER]),
         ("Participant", participants, [JUDGED, ACCURACY, INTERVAL, CHECKS, PASSED, COUNTED]),
     ):
         if section_cells:
             row_names = {cell.row: names.get(cell.row, cell.row) for cell in section_cells}
-            sections.append(Section(title, row_names, columns))
+            sections.append(Section(title, row_names, headings))
     description = describe("validation", per_pair=per_pair)
     return Exhibit(**description, cells=cells, sections=sections, remarks=remarks)

@@ -162,13 +162,12 @@ def macro_cell(rows: pd.DataFrame, cell_key: Place, stands_for: Place | None = N
 AVERAGE, AVERAGE_HEAD = "average", "Average"
 PEOPLE, MACRO_HEAD = "Accuracy", "Mean of the phenomena"
 INTERVAL, PAIRS = "95 % interval", "Pairs"
-DIGITS = 2
 
 
 def _best(cells: Sequence[Cell], by: str) -> set[Place]:
     """Return (row, column) of the best cells of each row or column; equal texts are all best."""
     among = {cell.row if by == "column" else cell.column for cell in cells} - {AVERAGE_HEAD}
-    return shared.best_of_each(cells, among, by, DIGITS)
+    return shared.best_of_each(cells, among, by, digits=2)
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:

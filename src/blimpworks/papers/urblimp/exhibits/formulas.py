@@ -38,10 +38,8 @@ def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -
 
     scores = scores_by(rows, over)
     models = [*scores.columns]
-    if among == EACH_OTHER:
-        return compare_scores(scores, [*combinations(models, 2)])
-    tuned_pairs = [(model, f"{model}-it") for model in models if f"{model}-it" in models]
-    return compare_scores(scores, tuned_pairs)
+    pairs = [(model, f"{model}-it") for model in models if f"{model}-it" in models]
+    return compare_scores(scores, [*combinations(models, 2)] if among == EACH_OTHER else pairs)
 
 
 # Rounding is not propagated: the paper tests rounded cells, and p is no smooth function of them.
