@@ -106,9 +106,9 @@ class Account:
 
     def lines(self) -> Iterator[str]:
         used = self.rows - self.left_out.total()
-        files = "1 file" if len(self.files) == 1 else f"{len(self.files):,} files"
-        read = f"{files}, {self.rows:,} rows"
-        yield f"{self.entry.rpartition(' ')[2]}: {read}, {used:,} used, {self.items:,} items"
+        counts = ((len(self.files), "file"), (self.rows, "row"), (self.items, "item"))
+        files, rows, items = (f"{n:,} {noun}{'s' if n != 1 else ''}" for n, noun in counts)
+        yield f"{self.entry.rpartition(' ')[2]}: {files}, {rows}, {used:,} used, {items}"
         for key, n in self.left_out.items():
             yield f"  left out by {key}: {n:,} {'row' if n == 1 else 'rows'}"
         for note, n in self.notes.items():

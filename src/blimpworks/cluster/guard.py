@@ -56,11 +56,12 @@ def is_alive(path: Path) -> bool:
     """Return whether a run's process exists, or another machine has touched its file recently."""
     try:
         process = json.loads(path.read_text(encoding="utf-8"))
+        host, pid, started = (process[name] for name in ("host", "pid", "started"))
         seconds_silent = time.time() - path.stat().st_mtime
-    except (OSError, ValueError):
+    except (OSError, ValueError, KeyError, TypeError):  # damaged, or deleted by the run
         return False
-    if process["host"] == platform.node():
-        return process["started"] is not None and _start_time(process["pid"]) == process["started"]
+    if host == platform.node():
+        return started is not None and _start_time(pid) == started
     return seconds_silent < SILENCE
 
 
@@ -94,7 +95,7 @@ def _is_alive_after_waiting(path: Path) -> bool:
             time.sleep(5)
             if path.stat().st_mtime != first:
                 return True
-    except (OSError, ValueError):
+    except (OSError, ValueError, KeyError, TypeError):  # damaged, or deleted by the run
         return False
     return is_alive(path)
 
