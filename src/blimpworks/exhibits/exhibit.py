@@ -92,7 +92,8 @@ class Exhibit:
     ``stub`` has columns of texts before the numbers (such as ISO code and n), and ``remarks``
     columns of texts after them, both as {row: {column: text}}. ``bold`` has the (row, column) of
     cells in bold. ``heads`` maps a column to the two lines of its heading. ``widths`` maps a column
-    of running text to its width, as a share of the line.
+    of running text to its width, as a share of the line. Raises UserError when two cells have the
+    same row and column.
     """
 
     title: str
@@ -113,6 +114,15 @@ class Exhibit:
     written_in: dict[tuple[str, str], str] = field(default_factory=dict)
     """Language (BCP 47) of a text, by its (row, column); also for texts of stub and remarks."""
 
+    def __post_init__(self) -> None:
+        counts = Counter((cell.row, cell.column) for cell in self.cells)
+        if len(counts) < len(self.cells):
+            [((row, column), count)] = counts.most_common(1)
+            raise UserError(
+                f"row {row!r} has {count} numbers in column {column!r}; expected one. Give the "
+                "model, language or phenomenon another label."
+            )
+
     def table(self) -> pa.Table:
         """Return the cells as a table of the schema ``CELLS``."""
         names = ("row", "column", "value", "low", "high", "text", "n", "source")
@@ -130,20 +140,13 @@ class Exhibit:
         """Return a data frame with row names, stub, cells, and remarks, in this order of columns.
 
         ``attribute``: "text" for texts of printed cells, or "value" for values of all cells. Raises
-        UserError when two cells have the same row and column, or two columns the same name.
+        UserError when two columns have the same name.
         """
         cells = [cell for cell in self.cells if cell.printed or attribute != "text"]
         rows = list(dict.fromkeys(cell.row for cell in cells))
         columns = list(dict.fromkeys(cell.column for cell in cells))
         # Setting values one by one in a data frame would take most of the time of an exhibit.
         values = {(cell.row, cell.column): getattr(cell, attribute) for cell in cells}
-        if len(values) < len(cells):
-            counts = Counter((cell.row, cell.column) for cell in cells)
-            [((row, column), count)] = counts.most_common(1)
-            raise UserError(
-                f"row {row!r} has {count} numbers in column {column!r}; expected one. Give the "
-                "model, language or phenomenon another label."
-            )
         entries = [[values.get((row, column), np.nan) for column in columns] for row in rows]
         frame = pd.DataFrame(entries, index=rows, columns=columns, dtype=object)
         stub = pd.DataFrame.from_dict(self.stub, orient="index").reindex(rows)
