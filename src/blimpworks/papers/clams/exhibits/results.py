@@ -130,7 +130,8 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
         # Perplexity is a mean over seeds, on the language's test text.
         perplexities = shared.read_plain(PERPLEXITIES, tables.get("perplexities"))
         for column in grid.columns:
-            where = {"lang": column.lang, "model": [*accuracies.models[column.series]]}
+            models = labels.facts["clams_models"][column.series]
+            where = {"lang": column.lang, "model": [*models]}
             rows = select_rows(perplexities, where)
             if not rows.empty:
                 where |= shared.where_of(rows, ["model"])

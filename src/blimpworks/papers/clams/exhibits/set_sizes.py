@@ -19,7 +19,7 @@ import pandas as pd
 
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, TOTAL, Formula, select_rows
+from blimpworks.exhibits.formulas import COUNT, TOTAL, select_rows
 from blimpworks.papers.clams.exhibits import describe, measures
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT
 from blimpworks.papers.clams.exhibits.measures import Grid
@@ -124,53 +124,33 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     }
     sets = read_sets(tables)
     for column in grids[0].columns:
-        if sets.empty:
-            computed = _from_share(printed, column)
+        numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
+        sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
+        of_table6 = {"exhibit": "table6", "column": column.lang}
+        rows, source, formula = printed, "published", TOTAL
+        filters: dict[str, dict[str, Any]] = {}
+        if not sets.empty:
+            # Count the sets with the focus words that explain most numbers of the column.
+            rows, source = sets[sets["lang"] == column.lang], SETS
+            vocabulary = infer_vocabulary(rows, sizes)
+            for key in sizes:
+                filters[key] = {"lang": column.lang, "focus": vocabulary}
+                filters[key]["paradigm"] = clams.paradigms(key, inanimate=True)
         else:
-            computed = _from_words(printed, sets[sets["lang"] == column.lang], column)
-        for key, (rows, formula, source, where) in computed.items():
+            # Constructions with the predicates of simple agreement have the same share of scored
+            # sets, which is known where both tables have it.
+            sets_of = select_rows(printed, of_table6).set_index("row")["value"]
+            if SIMPLE in sizes and SIMPLE in sets_of:
+                share = Fraction(sizes[SIMPLE], int(sets_of[SIMPLE]))
+                formula = measures.fraction_of(share.numerator, share.denominator)
+                keys = ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES
+                filters = {key: {**of_table6, "row": key} for key in keys if key in sets_of}
+        for key, where in filters.items():
             row, name = names[key, column.key]
             cell_key = (row, f"{name}, from the vocabulary")
             cell = shared.formula_cell(rows, cell_key, formula, source, where, ".0f")
             cells.append(replace(cell, stands_for=(key, column.key), printed=False))
     return measures.table_of(description, cells, grids)
-
-
-Computed = dict[str, tuple[pd.DataFrame, Formula, str, dict[str, Any]]]
-"""Rows, formula, name of the rows' table, and filter of the number of each construction."""
-
-
-def _from_words(
-    printed: pd.DataFrame, sets: pd.DataFrame, column: measures.SeriesColumn
-) -> Computed:
-    """Count the sets with the focus words that explain most numbers of a column of Table 7."""
-    numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
-    sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
-    vocabulary = infer_vocabulary(sets, sizes)
-    computed: Computed = {}
-    for key in sizes:
-        paradigms = clams.paradigms(key, inanimate=True)
-        where = {"lang": column.lang, "paradigm": paradigms, "focus": vocabulary}
-        computed[key] = (sets, TOTAL, SETS, where)
-    return computed
-
-
-def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> Computed:
-    """Estimate numbers of Table 7 from Table 6, without the released sets.
-
-    Constructions with the predicates of simple agreement have the same share of scored sets.
-    """
-    values = printed.set_index(["exhibit", "row", "column"])["value"]
-    scored = values.get(("table7", SIMPLE, column.key))
-    size = values.get(("table6", SIMPLE, column.lang))
-    if scored is None or size is None:
-        return {}
-    share = Fraction(int(scored), int(size))
-    where: dict[str, Any] = {"exhibit": "table6", "column": column.lang}
-    formula = measures.fraction_of(share.numerator, share.denominator)
-    keys = ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES
-    present = [key for key in keys if ("table6", key, column.lang) in values.index]
-    return {key: (printed, formula, "published", {**where, "row": key}) for key in present}
 
 
 def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list[str]:
