@@ -311,7 +311,14 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
         printed = read_printed(tables)
         cells, faults = printed_statements(printed, REGRESSION_RECOMPUTATION, exhibit="text72_73")
         return Exhibit(**describe("text72_73_published", faults=faults), cells=cells)
-    cells = [*_regression_cells(tables)]
+    cells = []
+    regressions = read_plain(REGRESSIONS, tables["regressions"]).query("analysis == @SIZE")
+    keys = ("analysis", "model", "term")
+    for stands_for, (term, column, title, decimals) in REGRESSION.items():
+        for _, row in regressions[regressions["term"] == term].iterrows():
+            text = f"{row[column]:.{decimals}f}".replace("-", "−")
+            cell = row_cell("regressions", row, keys, column, (title, VALUE), text)
+            cells.append(replace(cell, n=row["n"], stands_for=stands_for))
     reason = ""
     if not cells:
         reason = why_no_size(read_accuracies(tables, labels), labels.facts["models"])
@@ -321,17 +328,6 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
         **describe("text72_73", level=WINS_BELOW, exact_below=exact_below, no_regression=reason),
         cells=cells,
     )
-
-
-def _regression_cells(tables: Tables) -> Iterator[Cell]:
-    """Yield the cells of the regression on size, family and tuning (section 7.2)."""
-    regressions = read_plain(REGRESSIONS, tables["regressions"]).query("analysis == @SIZE")
-    keys = ("analysis", "model", "term")
-    for stands_for, (term, column, title, decimals) in REGRESSION.items():
-        for _, row in regressions[regressions["term"] == term].iterrows():
-            text = f"{row[column]:.{decimals}f}".replace("-", "−")
-            cell = row_cell("regressions", row, keys, column, (title, VALUE), text)
-            yield replace(cell, n=row["n"], stands_for=stands_for)
 
 
 def _comparison_cells(tables: Tables, labels: Labels) -> Iterator[Cell]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES
 from blimpworks.exhibits.shared import SPANS, Tables, formula_cell, marked, read_plain, read_printed
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN, abbreviation
+from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN, FEATURES
 from blimpworks.tables import ITEMS, read_table
 
 COLOURS = {"certain": style.BLUE, "uncertain": style.ORANGE, "pairs": style.BLUE}
@@ -171,12 +171,8 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**_describe("fig4", sizes, labels), cells=cells, figure=figure)
 
 
-class Line(NamedTuple):
-    """A line of the figure of appendix B.1: a language, or the heading of a family."""
-
-    name: str
-    pairs: int | None
-    """Number of the language's pairs; None for a heading."""
+Line = tuple[str, int | None]
+"""Text and number of pairs of a line in the figure of appendix B.1; None for a family's heading."""
 
 
 def _columns_of(families: Mapping[str, Sequence[Line]]) -> list[list[Line]]:
@@ -189,10 +185,10 @@ def _columns_of(families: Mapping[str, Sequence[Line]]) -> list[list[Line]]:
         # No column ends in a heading.
         if len(columns[-1]) >= height - 1 and len(columns) < most_columns:
             columns.append([])
-        columns[-1].append(Line(f"{family} ({len(members)})", None))
+        columns[-1].append((f"{family} ({len(members)})", None))
         for member in members:
             if len(columns[-1]) >= height and len(columns) < most_columns:
-                columns.append([Line(f"{family}, continued", None)])
+                columns.append([(f"{family}, continued", None)])
             columns[-1].append(member)
     return columns
 
@@ -203,7 +199,7 @@ def figb1(tables: Tables, labels: Labels) -> Exhibit:
     lines_of: dict[str, list[Line]] = {}
     cells: list[Cell] = []
     for family, members in _families(sizes, labels).items():
-        lines_of[family] = [Line(names[lang], sizes[lang]) for lang in members]
+        lines_of[family] = [(names[lang], sizes[lang]) for lang in members]
         cells += [_cell(labels, names[lang], "pairs", lang, sizes[lang]) for lang in members]
     columns = _columns_of(lines_of)
     height = max(map(len, columns))
@@ -211,12 +207,12 @@ def figb1(tables: Tables, labels: Labels) -> Exhibit:
     figure = style.new_figure(width, 0.6 + LINE_INCHES * max(height, 4))
     grid = figure.subplots(1, len(columns), squeeze=False)[0]
     for axes, lines in zip(grid, columns, strict=True):
-        dots = [(y, line.pairs) for y, line in enumerate(lines) if line.pairs is not None]
+        dots = [(y, pairs) for y, (_, pairs) in enumerate(lines) if pairs is not None]
         axes.scatter([n for _, n in dots], [y for y, _ in dots], 12, color=style.BLUE)
         _write_numbers(axes, dots, style.SMALL)
-        axes.set_yticks(range(len(lines)), [line.name for line in lines])
-        for label, line in zip(axes.get_yticklabels(), lines, strict=True):
-            label.set_fontweight("bold" if line.pairs is None else "normal")
+        axes.set_yticks(range(len(lines)), [name for name, _ in lines])
+        for label, (_, pairs) in zip(axes.get_yticklabels(), lines, strict=True):
+            label.set_fontweight("bold" if pairs is None else "normal")
         axes.set_ylim(height - 0.4, -0.6)
         axes.set_xscale("log")
         axes.set_xlim(1, 60 * max(sizes.values(), default=10))
@@ -265,7 +261,9 @@ def fig8(tables: Tables, labels: Labels) -> Exhibit:
         item = min(items[lang], key=rank)
         times[item["phenomenon"]] += 1
         name = labels.languages[lang]
-        stub[name] = {"Type": abbreviation(item["phenomenon"])}
+        # "sv#", subject-verb agreement in number, becomes "SV-N".
+        code, sign = item["phenomenon"][:2], item["phenomenon"][2:]
+        stub[name] = {"Type": f"{code.upper()}-{FEATURES[sign][0][0]}"}
         where = {key: item[key] for key in ("lang", "item_id", "paradigm")}
         cells.append(Cell(name, "Pair", 1, marked(item), COUNT, "items", where, n=1))
     return Exhibit(**describe("fig8"), cells=cells, stub=stub, widths={"Pair": 0.65}, textual=True)
