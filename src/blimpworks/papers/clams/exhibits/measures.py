@@ -1,6 +1,6 @@
 """Compute CLAMS's accuracies by formulas, and lay them out by construction and language.
 
-``results``, ``figures`` and ``set_sizes`` call this module. ``read_accuracies`` reads a table with
+``results`` and ``figures`` call this module. ``read_accuracies`` reads a table with
 a row for each model, language and paradigm. ``Accuracies.select`` selects rows, a ``Measure``
 makes a cell of the selected rows, and ``Grid.cells`` does so for a whole section of a table:
 
