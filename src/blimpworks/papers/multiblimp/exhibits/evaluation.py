@@ -10,10 +10,8 @@ Source: sections 3, 5, 6.2, 7.1 to 7.3 and 8.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, product
+from itertools import product
 from typing import Any
-
-import pandas as pd
 
 from blimpworks.analysis.statistics import EXACT_BELOW
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
@@ -240,10 +238,29 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
     """
     rows = read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index(["lang", "model"], drop=False)
-    if labels.source == "published":
-        return _published_tableb2(rows, tables, labels)
-    cells: list[Cell] = []
     stub = {}
+    if labels.source == "published":
+        cells_of: dict[str, list[Cell]] = {"Accuracy": [], "p": [], "Table 5": []}
+        differing = []
+        for _, number in read_printed(tables, exhibit="tableb2").iterrows():
+            lang, model = key = (number["row"], number["column"])
+            if lang not in labels.languages:
+                continue
+            name, column = labels.languages[lang], "p" if model == "p" else "Accuracy"
+            cells_of[column].append(printed_cell(number, (name, column)))
+            if column == "Accuracy":
+                stub[name] = {"Model": labels.models[model]}
+            if key in rows.index:
+                cell_key = (name, "Table 5")
+                cell = accuracy_cell(rows.loc[[key]], cell_key, labels, stands_for=key)
+                cells_of["Table 5"].append(cell)
+                if round(cell.value, 1) != number["value"]:
+                    differing.append(name)
+        counts = Counter(texts["Model"] for texts in stub.values())
+        description = describe("tableb2_published", differing=differing, counts=counts)
+        listed = [cell for cells in cells_of.values() for cell in cells]
+        return Exhibit(**description, cells=listed, stub=stub)
+    cells: list[Cell] = []
     models = [model for model in labels.facts["rivals"] if model in labels.models]
     where = {"model_a": models, "model_b": models, "method": labels.method}
     comparisons = leads(select_rows(read_plain(COMPARISONS, tables["comparisons"][0]), where))
@@ -258,31 +275,6 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
     exact_below = EXACT_BELOW if labels.facts["mcnemar"] == "corrected" else 0
     description = describe("tableb2", level=LEAD_BELOW, exact_below=exact_below, empty=not cells)
     return Exhibit(**description, cells=cells, stub=stub)
-
-
-def _published_tableb2(rows: pd.DataFrame, tables: Tables, labels: Labels) -> Exhibit:
-    """Make Table B.2 as printed; ``rows`` are Table 5's accuracies by language and model."""
-    cells: dict[str, list[Cell]] = {"Accuracy": [], "p": [], "Table 5": []}
-    stub = {}
-    differing = []
-    for _, row in read_printed(tables, exhibit="tableb2").iterrows():
-        lang, model = row["row"], row["column"]
-        if lang not in labels.languages:
-            continue
-        name = labels.languages[lang]
-        column = "p" if model == "p" else "Accuracy"
-        cells[column].append(printed_cell(row, (name, column)))
-        if column == "Accuracy":
-            stub[name] = {"Model": labels.models[model]}
-        key, cell_key = (lang, model), (name, "Table 5")
-        if key in rows.index:
-            cell = accuracy_cell(rows.loc[[key]], cell_key, labels, stands_for=key)
-            cells["Table 5"].append(cell)
-            if round(cell.value, 1) != row["value"]:
-                differing.append(name)
-    counts = Counter(texts["Model"] for texts in stub.values())
-    description = describe("tableb2_published", differing=differing, counts=counts)
-    return Exhibit(**description, cells=[*chain.from_iterable(cells.values())], stub=stub)
 
 
 REGRESSION_RECOMPUTATION = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})

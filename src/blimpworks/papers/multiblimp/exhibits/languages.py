@@ -13,9 +13,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
-import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from blimpworks.exhibits import style
@@ -63,42 +61,6 @@ def _pair_counts(tables: Tables, labels: Labels) -> dict[str, int]:
     return {lang: int(sizes[lang]) for lang in labels.languages if lang in sizes}
 
 
-def pairs_figure(counts: pd.DataFrame) -> Figure:
-    """Draw numbers of pairs as dots, in panels below each other with as many languages.
-
-    ``counts`` has a row for each language; columns: certain and uncertain (or pairs), and total.
-    """
-    panel_count = max(1, math.ceil(len(counts) / PER_PANEL))
-    per_panel = max(1, math.ceil(len(counts) / panel_count))
-    width = min(style.PAGE_INCHES, max(style.COLUMN_INCHES, 0.16 * per_panel + 1))
-    figure = style.new_figure(width, 2.4 * panel_count)
-    panels = figure.subplots(panel_count, 1, squeeze=False)[:, 0]
-    columns = [column for column in COLOURS if column in counts]
-    for number, axes in enumerate(panels):
-        languages = counts.iloc[number * per_panel : (number + 1) * per_panel]
-        positions = range(len(languages))
-        for column, marker in zip(columns, style.MARKERS, strict=False):
-            axes.plot(
-                positions, languages[column].where(languages[column] > 0), ls="none", marker=marker,
-                markersize=3.5, color=COLOURS[column], clip_on=False, label=f"{column} agreement",
-            )  # fmt: skip
-        axes.set(yscale="log", ylim=(1, 1.6 * max([*counts["total"], 10])))
-        axes.set_ylabel("minimal pairs (log scale)")
-        axes.set_xticks(list(positions), languages.index)
-        if per_panel > 4:
-            steep = per_panel > PER_PANEL / 2
-            look = {"rotation": 90 if steep else 45, "va": "center" if steep else "top"}
-            for name in axes.get_xticklabels():
-                name.set(ha="right", rotation_mode="anchor", **look)
-        axes.tick_params(axis="x", length=0)
-        axes.set_xlim(-0.7, per_panel - 0.3)
-        axes.grid(axis="x", visible=False)
-    handles, names = panels[0].get_legend_handles_labels()
-    if len(handles) > 1:
-        figure.legend(handles, names, ncols=2, loc="outside upper right")
-    return figure
-
-
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 3: pairs by language; the measured form by certain and uncertain agreement."""
     cells = []
@@ -120,7 +82,35 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     counts = counts.assign(total=counts.sum(axis=1))
     counts = counts[counts["total"] > 0]
     counts = counts.sort_values(["total", *counts.columns[:-1]], ascending=False, kind="stable")
-    return Exhibit(**description, cells=cells, figure=pairs_figure(counts))
+    # Panels below each other, with as many languages each.
+    panel_count = max(1, math.ceil(len(counts) / PER_PANEL))
+    per_panel = max(1, math.ceil(len(counts) / panel_count))
+    width = min(style.PAGE_INCHES, max(style.COLUMN_INCHES, 0.16 * per_panel + 1))
+    figure = style.new_figure(width, 2.4 * panel_count)
+    panels = figure.subplots(panel_count, 1, squeeze=False)[:, 0]
+    columns = [column for column in COLOURS if column in counts]
+    for number, axes in enumerate(panels):
+        languages = counts.iloc[number * per_panel : (number + 1) * per_panel]
+        positions = range(len(languages))
+        for column, marker in zip(columns, style.MARKERS, strict=False):
+            axes.plot(
+                positions, languages[column].where(languages[column] > 0), ls="none", marker=marker,
+                markersize=3.5, color=COLOURS[column], clip_on=False, label=f"{column} agreement",
+            )  # fmt: skip
+        axes.set(yscale="log", ylim=(1, 1.6 * max([*counts["total"], 10])))
+        axes.set(ylabel="minimal pairs (log scale)", xlim=(-0.7, per_panel - 0.3))
+        axes.set_xticks(list(positions), languages.index)
+        if per_panel > 4:
+            steep = per_panel > PER_PANEL / 2
+            look = {"rotation": 90 if steep else 45, "va": "center" if steep else "top"}
+            for label in axes.get_xticklabels():
+                label.set(ha="right", rotation_mode="anchor", **look)
+        axes.tick_params(axis="x", length=0)
+        axes.grid(axis="x", visible=False)
+    handles, names = panels[0].get_legend_handles_labels()
+    if len(handles) > 1:
+        figure.legend(handles, names, ncols=2, loc="outside upper right")
+    return Exhibit(**description, cells=cells, figure=figure)
 
 
 def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:

@@ -56,17 +56,15 @@ class TreebankWords:
 def load_words(tokens: pa.Table) -> TreebankWords:
     """Load the words of a ``tokens`` table, without multiword ranges and empty nodes."""
     table = tokens.filter(pc.is_valid(tokens["word"])).combine_chunks()
-    sentence = table["sentence"].to_numpy().astype(np.int64)
-    word = table["word"].to_numpy().astype(np.int64)
-    head = table["head"].fill_null(0).to_numpy().astype(np.int64)
+    names = ("sentence", "word", "head")
+    numbers = (table[name].fill_null(0).to_numpy().astype(np.int64) for name in names)
+    texts = (table[name].cast(pa.string()) for name in ("form", "lemma", "upos", "feats"))
+    deprel = table["deprel"].cast(pa.string()).fill_null("")
+    sentence, word, head = numbers
     first_of_sentence = np.arange(len(word)) - (word - 1)
-    text = {
-        name: table[name].cast(pa.string()).to_numpy(zero_copy_only=False)
-        for name in ("form", "lemma", "upos", "feats")
-    }
-    deprel = table["deprel"].cast(pa.string()).fill_null("").to_numpy(zero_copy_only=False)
     head_rows = np.where(head > 0, first_of_sentence + head - 1, -1)
-    return TreebankWords(sentence, word, head_rows, **text, deprel=deprel)
+    strings = (column.to_numpy(zero_copy_only=False) for column in (*texts, deprel))
+    return TreebankWords(sentence, word, head_rows, *strings)
 
 
 def check_each(values: Strings, predicate: Callable[[Any], bool]) -> words.RowMask:

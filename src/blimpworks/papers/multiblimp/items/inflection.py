@@ -233,7 +233,19 @@ class Inflector:
     def _trace(self, form: str, lemma: str, features: words.Bundle, subject: str) -> Trace:
         """Look a word up, with its features and its subject, and judge each other form."""
         query = lookup.query_of(dict(features))
-        lookups = self._look_up(form, lemma, query)
+        lookups: dict[str, Lookup] = {}
+        other_forms: set[str] = set()
+        for source, verbs in zip(lookup.SOURCES, self.verbs, strict=True):
+            column = verbs.columns[self.feature]
+            # The treebanks' lexicon is consulted only if UniMorph has no single other form.
+            if column is None or len(other_forms) == 1:
+                continue
+            rows = lookup.find_matches(verbs, lemma, form, query, column, self.strict)
+            contrasting: list[LexiconRow] = []
+            for row in rows:
+                contrasting += lookup.find_contrasts(verbs, row, query, column, self.strict)
+            other_forms.update(row.form for row in contrasting)
+            lookups[source] = Lookup(column, rows, contrasting)
         successful = [entry for entry in lookups.values() if entry.matches]
         if not successful:
             lower = (words.lower_case(form, self.lang), words.lower_case(lemma, self.lang))
@@ -273,25 +285,6 @@ class Inflector:
             forms[other_form] = OtherForm(sorted(values), objection, verdict == "undecided")
         rejected = Counter(judged.objection for judged in forms.values() if judged.objection)
         return Trace(lookups, sorted(own_values), forms, rejected if forms else {NO_FORM: 1})
-
-    def _look_up(self, form: str, lemma: str, query: Query) -> dict[str, Lookup]:
-        """Look a word up in each source, keyed by source.
-
-        The treebanks' lexicon is consulted only if UniMorph has no single other form.
-        """
-        lookups: dict[str, Lookup] = {}
-        other_forms: set[str] = set()
-        for source, verbs in zip(lookup.SOURCES, self.verbs, strict=True):
-            column = verbs.columns[self.feature]
-            if column is None or len(other_forms) == 1:
-                continue
-            matches = lookup.find_matches(verbs, lemma, form, query, column, self.strict)
-            contrasts: list[LexiconRow] = []
-            for row in matches:
-                contrasts += lookup.find_contrasts(verbs, row, query, column, self.strict)
-            other_forms.update(row.form for row in contrasts)
-            lookups[source] = Lookup(column, matches, contrasts)
-        return lookups
 
     def _objection(
         self, form: str, other_form: str, own_values: Set[str], values: Set[str], subject: str

@@ -181,24 +181,6 @@ def listed(preterminals: Iterable[Preterminal]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def check_grammar(grammar: Grammar) -> None:
-    """Raise UserError for a mistake that prevents a grammar from generating sets."""
-    if not grammar.templates:
-        key = "no template common" if grammar.file.name == COMMON else "no template"
-        fail(Location(grammar.file, 1, 1), key, common=COMMON)
-    if not grammar.vary:
-        fail(Location(grammar.file, 1, 1), "no vary statement")
-    for item in grammar.vary:
-        rules = grammar.named(item.target.name)
-        if not rules:
-            _fail_undefined(grammar, item, "in the vary statement")
-        if not any(item.target.attributes <= rule.defined.attributes for rule in rules):
-            sets, name = listed(rule.defined for rule in rules), item.target.name
-            fail(item.location, "attributes of none", item=item.target, name=name, known=sets)
-    for template in grammar.templates:
-        _check_template(grammar, template)
-
-
 def _fail_undefined(grammar: Grammar, reference: Reference, where: str) -> NoReturn:
     """Raise UserError for an undefined preterminal, with a suggestion of defined ones."""
     name = reference.target.name
@@ -270,7 +252,20 @@ def read_grammar(path: Path, common: Path | None, variant: Variant) -> Grammar:
     collected = reader.rules.items()
     rules = [Rule(name, tuple(texts), location) for name, (texts, location) in collected]
     grammar = Grammar(tuple(reader.templates), tuple(rules), tuple(reader.varied), path, variant)
-    check_grammar(grammar)
+    if not grammar.templates:
+        key = "no template common" if path.name == COMMON else "no template"
+        fail(Location(path, 1, 1), key, common=COMMON)
+    if not grammar.vary:
+        fail(Location(path, 1, 1), "no vary statement")
+    for item in grammar.vary:
+        named = grammar.named(item.target.name)
+        if not named:
+            _fail_undefined(grammar, item, "in the vary statement")
+        if not any(item.target.attributes <= rule.defined.attributes for rule in named):
+            sets, name = listed(rule.defined for rule in named), item.target.name
+            fail(item.location, "attributes of none", item=item.target, name=name, known=sets)
+    for template in grammar.templates:
+        _check_template(grammar, template)
     return grammar
 
 
