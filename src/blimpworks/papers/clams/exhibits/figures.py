@@ -155,8 +155,6 @@ def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
     return Exhibit(**describe("fig3", correlations=correlations), cells=cells, figure=figure)
 
 
-RECOMPUTATION = shared.Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
-"""Formulas by which numbers of the text follow from other printed numbers, with their formats."""
 FORMATS = {KINDS: ".0f", measures.LEAST: ".2f", measures.GREATEST: ".2f"}
 FORMULAS = {formula.sentence: formula for formula in FORMATS}
 
@@ -216,7 +214,8 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     without_wals = morphology.empty
     description = describe("text", without_wals=without_wals)
     if labels.source == "published":
-        stated, faults = shared.printed_statements(shared.read_printed(tables), RECOMPUTATION)
+        recomputation = shared.Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
+        stated, faults = shared.printed_statements(shared.read_printed(tables), recomputation)
         printed = [cell for cell in stated if cell.column == shared.PRINTED]
         cells = [*printed, *cells, *(cell for cell in stated if cell.column == shared.AGAIN)]
         description = describe("text_published", faults=faults, without_wals=without_wals)

@@ -32,7 +32,7 @@ from blimpworks.exhibits.shared import (
     row_cell,
 )
 from blimpworks.items import ALL
-from blimpworks.papers.multiblimp.analysis import CHAT, SIZE, why_no_size
+from blimpworks.papers.multiblimp.analysis import CHAT, SIZE, fit_size
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.measures import (
     AGREEMENT_TYPES,
@@ -277,8 +277,6 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**description, cells=cells, stub=stub)
 
 
-REGRESSION_RECOMPUTATION = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})
-"""Formats of the printed numbers that are recomputed from other printed numbers, by formula."""
 WINS_BELOW = 0.05
 """Level of significance for all pairs of models.
 
@@ -300,8 +298,9 @@ REGRESSION = {
 def text72_73(tables: Tables, labels: Labels) -> Exhibit:
     """Make the table of section 7.2's regression, and of languages by better model (7.3)."""
     if labels.source == "published":
+        recomputation = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})
         printed = read_printed(tables)
-        cells, faults = printed_statements(printed, REGRESSION_RECOMPUTATION, exhibit="text72_73")
+        cells, faults = printed_statements(printed, recomputation, exhibit="text72_73")
         return Exhibit(**describe("text72_73_published", faults=faults), cells=cells)
     cells = []
     regressions = read_plain(REGRESSIONS, tables["regressions"]).query("analysis == @SIZE")
@@ -313,7 +312,7 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
             cells.append(replace(cell, n=row["n"], stands_for=stands_for))
     reason = ""
     if not cells:
-        reason = why_no_size(read_accuracies(tables, labels), labels.facts["models"])
+        _, reason = fit_size(read_accuracies(tables, labels), labels.facts["models"])
     cells += _comparison_cells(tables, labels)
     exact_below = EXACT_BELOW if labels.facts["mcnemar"] == "corrected" else 0
     return Exhibit(
@@ -349,7 +348,6 @@ def _comparison_cells(tables: Tables, labels: Labels) -> Iterator[Cell]:
                 yield replace(cell, text=text, n=n, stands_for=(printed_row, f"{group} share"))
 
 
-TEXT_RECOMPUTATION = Recomputation(dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}"))
 MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
     ("data", "pairs"): ("MultiBLiMP 1.0: pairs", COUNT, {}),
     ("data", "languages"): ("MultiBLiMP 1.0: languages", KINDS, {}),
@@ -363,7 +361,8 @@ MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
 def text(tables: Tables, labels: Labels) -> Exhibit:
     """Make the table of numbers in the text, except sections 7.2 and 7.3, by statement."""
     if labels.source == "published":
-        cells, faults = printed_statements(read_printed(tables), TEXT_RECOMPUTATION)
+        recomputation = Recomputation(dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}"))
+        cells, faults = printed_statements(read_printed(tables), recomputation)
         return Exhibit(**describe("text_published", faults=faults), cells=cells)
     items = read_plain(ITEMS, tables["items"], ["lang", "phenomenon"])
     cells = [

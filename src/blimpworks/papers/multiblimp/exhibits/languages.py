@@ -29,8 +29,6 @@ COLOURS = {"certain": style.BLUE, "uncertain": style.ORANGE, "pairs": style.BLUE
 """Colours of the dots of Figure 3, keyed by the column of their numbers."""
 PER_PANEL = 60
 """Most languages in a panel, for names that are legible at page width."""
-LINE_INCHES = 0.135
-"""Height of a line in the figure of appendix B.1."""
 KARO = "kxh"
 """Code in the release for Karo of Brazil, a Tupian language; it belongs to another Karo."""
 
@@ -119,14 +117,20 @@ def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:
     for lang in sorted(sizes, key=lambda lang: (-sizes[lang], labels.languages[lang])):
         families.setdefault(labels.facts["families"][lang], []).append(lang)
 
-    def rank(family: tuple[str, list[str]]) -> tuple[object, ...]:
-        name, members = family
-        return -len(members), -sum(sizes[lang] for lang in members), name
+    ranks = {
+        name: (-len(members), -sum(sizes[lang] for lang in members), name)
+        for name, members in families.items()
+    }
+    return {name: families[name] for name in sorted(families, key=ranks.__getitem__)}
 
-    return dict(sorted(families.items(), key=rank))
 
-
-def _write_numbers(axes: Axes, points: Sequence[tuple[int, float]], size: float) -> None:
+def _write_numbers(
+    axes: Axes, points: Sequence[tuple[int, float]], size: float, lines: int
+) -> None:
+    """Write the numbers of points (line, number) beside them, in axes of so many ``lines``."""
+    axes.set_ylim(lines - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
     for y, n in points:
         axes.annotate(
             f"{n:,.0f}", (n, y), (5, 0), textcoords="offset points", va="center", size=size
@@ -153,10 +157,7 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
     dots.set(xscale="log", xlim=(1, 20 * max(pairs, default=10)))
     dots.set_xlabel("minimal pairs (log scale)")
     for axes, values in ((bars, languages), (dots, pairs)):
-        _write_numbers(axes, [*enumerate(values)], 7)
-        axes.set_ylim(max(len(families), 2) - 0.4, -0.6)
-        axes.tick_params(axis="y", length=0)
-        axes.grid(axis="y", visible=False)
+        _write_numbers(axes, [*enumerate(values)], 7, max(len(families), 2))
     dots.set_yticklabels([])
     return Exhibit(**_describe("fig4", sizes, labels), cells=cells, figure=figure)
 
@@ -194,20 +195,16 @@ def figb1(tables: Tables, labels: Labels) -> Exhibit:
     columns = _columns_of(lines_of)
     height = max(map(len, columns))
     width = max(style.COLUMN_INCHES, style.PAGE_INCHES * len(columns) / 3)
-    figure = style.new_figure(width, 0.6 + LINE_INCHES * max(height, 4))
+    figure = style.new_figure(width, 0.6 + 0.135 * max(height, 4))
     grid = figure.subplots(1, len(columns), squeeze=False)[0]
     for axes, lines in zip(grid, columns, strict=True):
         dots = [(y, pairs) for y, (_, pairs) in enumerate(lines) if pairs is not None]
         axes.scatter([n for _, n in dots], [y for y, _ in dots], 12, color=style.BLUE)
-        _write_numbers(axes, dots, style.SMALL)
         axes.set_yticks(range(len(lines)), [name for name, _ in lines])
         for label, (_, pairs) in zip(axes.get_yticklabels(), lines, strict=True):
             label.set_fontweight("bold" if pairs is None else "normal")
-        axes.set_ylim(height - 0.4, -0.6)
-        axes.set_xscale("log")
-        axes.set_xlim(1, 60 * max(sizes.values(), default=10))
-        axes.tick_params(axis="y", length=0)
-        axes.grid(axis="y", visible=False)
+        _write_numbers(axes, dots, style.SMALL, height)
+        axes.set(xscale="log", xlim=(1, 60 * max(sizes.values(), default=10)))
     figure.supxlabel("minimal pairs (log scale)", fontsize=8)
     return Exhibit(**_describe("figb1", sizes, labels), cells=cells, figure=figure)
 

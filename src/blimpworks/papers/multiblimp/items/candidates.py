@@ -32,8 +32,7 @@ from blimpworks.tables import write_table
 RowNumbers = npt.NDArray[np.int64]
 """Numbers of rows; -1 for none."""
 Strings = npt.NDArray[np.object_]
-SUBJECT_CLASSES = {"NOUN", "PRON"}
-VERB_CLASSES = {"VERB", "AUX"}
+VERB_CLASSES = ["VERB", "AUX"]
 TOKEN_COLUMNS = ("sentence", "word", "head", "form", "lemma", "upos", "feats", "deprel", "misc")
 
 
@@ -115,7 +114,7 @@ def _table(
     without_feats = check_each(nodes.feats, lambda feats: feats is None)[inflected]
 
     # Attractors: words between subject and verb with agreement features, or verbs with any.
-    verbal = np.isin(nodes.upos, [*VERB_CLASSES]) & check_each(nodes.feats, lambda f: f is not None)
+    verbal = np.isin(nodes.upos, VERB_CLASSES) & check_each(nodes.feats, lambda f: f is not None)
     attracting = verbal | check_each(
         nodes.feats,
         lambda feats: any(name in words.parse_feats(feats) for name in words.AGREEMENT_FEATURES),
@@ -191,8 +190,8 @@ def find_candidates(
     drops = {
         "conjoined subject": _heads_of(nodes, nodes.deprel == "conj")[subjects],
         "expletive or outer subject": _heads_of(nodes, odd)[heads],
-        "subject is not a noun or pronoun": ~np.isin(nodes.upos[subjects], [*SUBJECT_CLASSES]),
-        "head is not a verb": ~np.isin(nodes.upos[heads], [*VERB_CLASSES]),
+        "subject is not a noun or pronoun": ~np.isin(nodes.upos[subjects], ["NOUN", "PRON"]),
+        "head is not a verb": ~np.isin(nodes.upos[heads], VERB_CLASSES),
     }
     keep = np.ones(len(subjects), bool)
     for reason, drop in drops.items():

@@ -237,7 +237,7 @@ def remarks(grammar: model.Grammar) -> Iterator[str]:
     used: set[model.Preterminal] = set()
     for reference in _distinct(grammar):
         used |= grammar.slot_rules(reference.target).keys()
-    for rule in grammar.rules:
+    for rule in grammar.rules.values():
         locations = [rule.location, *(alternative.location for alternative in rule.alternatives)]
         locations = [location for location in locations if location.file == grammar.file]
         if locations and rule.defined not in used:
@@ -267,7 +267,7 @@ def remarks(grammar: model.Grammar) -> Iterator[str]:
                 if good.text == wrong.text:
                     yield _remark(wrong.location, "same word", text=wrong.text, **facts)
         # Alternatives that are empty, or that are repeated.
-        rule = grammar.by_preterminal[reference.target]
+        rule = grammar.rules[reference.target]
         seen: set[str] = set()
         for alternative in rule.alternatives:
             text, location = alternative.text, alternative.location
