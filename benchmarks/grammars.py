@@ -80,7 +80,7 @@ def materialise(grammar, output):
     """Lines that lists of all sentences so far make."""
     rules = {
         (rule.defined.name, rule.defined.attributes): [each.text for each in rule.alternatives]
-        for rule in grammar.rules
+        for rule in grammar.rules.values()
     }
     templates = [
         [p if isinstance(p, str) else (p.target.name, p.target.attributes) for p in each.elements]

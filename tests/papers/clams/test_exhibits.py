@@ -15,14 +15,16 @@ from blimpworks.papers.clams.exhibits.facts import clams_models
 from blimpworks.papers.clams.exhibits.figures import fig2, text
 from blimpworks.papers.clams.exhibits.results import (
     english,
+    fig1,
     table1,
     table2,
     table3,
     table4,
     table5,
+    table6,
+    table7,
     variants,
 )
-from blimpworks.papers.clams.exhibits.set_sizes import fig1, table6, table7
 from blimpworks.tables import ACCURACIES, ITEMS, MORPHOLOGY, PERPLEXITIES, write_rows
 from support.cells_kit import check_cells, sources_of, values, write_exhibit
 

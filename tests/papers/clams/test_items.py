@@ -5,7 +5,7 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.items import regions_of
-from blimpworks.papers.clams.exhibits.set_sizes import infer_vocabulary
+from blimpworks.papers.clams.exhibits.results import infer_vocabulary
 from blimpworks.papers.clams.items.build import build_items, count_sets, read_pairs
 from blimpworks.papers.clams.items.sets import CAPITALS
 from blimpworks.papers.clams.morphology import build_morphology, value_of

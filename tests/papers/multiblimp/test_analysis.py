@@ -220,7 +220,7 @@ def test_accuracy_by_size_is_per_standard_deviation_of_the_logarithm():
     percents = {
         m: 80 + 4 * size[m] - 3 * (t == "chat") + 2 * (f == "g") for m, (f, _, t) in SIZES.items()
     }
-    terms = by_term(fit_size(accuracies_frame(percents), FACTS))
+    terms = by_term(fit_size(accuracies_frame(percents), FACTS)[0])
     planted = {"intercept": 80, "size": 4, "post-training": -3, "family g": 2}
     assert {t: row["coefficient"] for t, row in terms.items()} == pytest.approx(planted)
     assert terms["size"]["n"] == 12
@@ -232,8 +232,8 @@ def test_models_without_a_size_or_a_language_stay_out_and_too_few_give_nothing()
     facts = FACTS | {"f1base": FACTS["f1base"] | {"parameters": None}}
     frame = accuracies_frame(percents)
     more = accuracies_frame({m: 60 for m in percents if m != "g9chat"}, lang="deu")
-    assert fit_size(pd.concat([frame, more]), facts)[0]["n"] == 10
-    assert fit_size(accuracies_frame({"f1base": 70, "f3base": 80}), facts) == []
+    assert fit_size(pd.concat([frame, more]), facts)[0][0]["n"] == 10
+    assert fit_size(accuracies_frame({"f1base": 70, "f3base": 80}), facts)[0] == []
 
 
 def test_the_papers_two_errors_have_the_ratio_of_a_standardised_logarithm():
@@ -244,7 +244,7 @@ def test_the_papers_two_errors_have_the_ratio_of_a_standardised_logarithm():
     facts = {r.name: r.model_dump(include={"parameters", "family", "tuning"}) for r in rows}
     random = np.random.default_rng(0)
     frame = accuracies_frame({r.name: 80 + random.normal() for r in rows})
-    terms = by_term(fit_size(frame, facts))
+    terms = by_term(fit_size(frame, facts)[0])
     ratio = terms["size"]["standard_error"] / terms["post-training"]["standard_error"]
     assert ratio == pytest.approx(errors[0] / errors[1], rel=0.01)
 

@@ -145,43 +145,28 @@ def mean_accuracies(accuracies: pd.DataFrame) -> pd.Series:
     return means[weighted["lang"].nunique() == languages]
 
 
-def _size_predictors(means: pd.Series, models: Facts) -> pd.DataFrame | None:
-    """Return columns of size, tuning and family for models of known size; None for under two."""
+def fit_size(accuracies: pd.DataFrame, models: Facts) -> tuple[Rows, str]:
+    """Fit accuracy on size, family and tuning (section 7.2).
+
+    Returns rows of regressions and "", or no rows and the reason.
+    """
+    means = mean_accuracies(accuracies)
     sized = [name for name in means.index if models.get(name, {}).get("parameters")]
-    facts = pd.DataFrame([models[name] for name in sized], index=sized)
-    if len(facts) < 2:
-        return None
-    predictors = pd.DataFrame(
-        {
-            SIZE: statistics.standardise(facts["parameters"].astype(float).map(math.log10)),
-            CHAT: (facts["tuning"] == "chat").astype(float),
-        }
-    )
+    if len(sized) < 2:
+        return [], "too few models of known size and with all languages (fewer than two)"
+    means, facts = means[sized], pd.DataFrame([models[name] for name in sized], index=sized)
+    size = statistics.standardise(facts["parameters"].astype(float).map(math.log10))
+    predictors = pd.DataFrame({SIZE: size, CHAT: (facts["tuning"] == "chat").astype(float)})
     families = pd.get_dummies(facts["family"], prefix="family", prefix_sep=" ", dtype=float)
-    return statistics.varying(predictors.join(families.iloc[:, 1:]))
-
-
-def fit_size(accuracies: pd.DataFrame, models: Facts) -> Rows:
-    """Fit accuracy on size, family and tuning (section 7.2): rows of regressions, or none."""
-    means = mean_accuracies(accuracies)
-    predictors = _size_predictors(means, models)
-    if predictors is None:
-        return []
-    rows = statistics.ordinary_least_squares(means[predictors.index], predictors)
-    return [{"analysis": SIZE, "model": ALL, **row} for row in rows]
-
-
-def why_no_size(accuracies: pd.DataFrame, models: Facts) -> str:
-    """Explain why ``fit_size`` gives no rows; empty if it gives some."""
-    means = mean_accuracies(accuracies)
-    predictors = _size_predictors(means, models)
-    if predictors is None or not statistics.enough(predictors):
-        n = 0 if predictors is None else len(predictors)
-        return f"too few models of known size and with all languages ({n or 'fewer than two'})"
+    predictors = statistics.varying(predictors.join(families.iloc[:, 1:]))
+    if not statistics.enough(predictors):
+        return [], f"too few models of known size and with all languages ({len(sized)})"
     if not statistics.estimable(predictors):
-        return "size, family and tuning can't be told apart"
-    same = statistics.constant(means[predictors.index])
-    return "all models have the same accuracy" if same else ""
+        return [], "size, family and tuning can't be told apart"
+    if statistics.constant(means):
+        return [], "all models have the same accuracy"
+    rows = statistics.ordinary_least_squares(means, predictors)
+    return [{"analysis": SIZE, "model": ALL, **row} for row in rows], ""
 
 
 def logistic(x: Any, intercept: float, slope: float) -> Any:
@@ -268,7 +253,7 @@ def fit_regressions(
     rows = read_table(ACCURACIES, accuracies).to_pandas()
     plain = dict.fromkeys(rows.select_dtypes("category"), object)
     rows = rows[rows["method"] == method].astype(plain)
-    terms = fit_size(rows, models)
+    terms, _ = fit_size(rows, models)
     residual_rows: Rows = []
     for path in frequencies:
         curves, residual_rows = fit_frequency(rows, read_table(FREQUENCIES, path).to_pandas())

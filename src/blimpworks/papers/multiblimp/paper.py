@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow
-from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.scoring_jobs import available, is_usable, lexicon_sources
 from blimpworks.campaign.settings.campaign import Campaign
@@ -63,26 +62,15 @@ def released_file(campaign: Campaign, catalogue: Catalogue, lang: str) -> Path:
 
 
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
-    """Raise UserError if released files or the language of Figure 2 are missing."""
-    if is_released(campaign):
-        _check_release(campaign, catalogue)
-    lang = _options(campaign).exhibits.figure2_language
-    if lang is not None and lang not in languages(campaign, catalogue):
-        raise UserError(
-            f"multiblimp.exhibits.figure2_language is {lang!r}, expected one of the campaign's "
-            f"languages ({', '.join(languages(campaign, catalogue))}); add it there, or correct it."
-        )
-
-
-def _check_release(campaign: Campaign, catalogue: Catalogue) -> None:
-    """Raise UserError if a released file, its directory, its row or its checksum is missing."""
+    """Raise UserError if the language of Figure 2 or a usable released file is missing."""
+    available, released = languages(campaign, catalogue), is_released(campaign)
     folder, table = _options(campaign).released, campaign.catalogue.sources
-    if folder != "hub" and not Path(folder).is_dir():
+    if released and folder != "hub" and not Path(folder).is_dir():
         raise UserError(
             f"multiblimp.released is {str(folder)!r}, which is no directory; expected 'hub', or a "
             "directory with a LANG/data.tsv of each language (`blimpworks export multiblimp`)."
         )
-    for lang in languages(campaign, catalogue):
+    for lang in available if released else ():
         path = released_file(campaign, catalogue, lang)
         row = pinned_items(campaign, catalogue, lang)
         if folder != "hub":
@@ -103,6 +91,12 @@ def _check_release(campaign: Campaign, catalogue: Catalogue) -> None:
                 f"campaign skips such files; run `blimpworks pin {table} {row.name}`, or take the "
                 "language out of languages."
             )
+    lang_of_figure2 = _options(campaign).exhibits.figure2_language
+    if lang_of_figure2 is not None and lang_of_figure2 not in available:
+        raise UserError(
+            f"multiblimp.exhibits.figure2_language is {lang_of_figure2!r}, expected one of the "
+            f"campaign's languages ({', '.join(available)}); add it there, or correct it."
+        )
 
 
 def pinned_arguments(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
@@ -169,13 +163,6 @@ def caption(campaign: Campaign, catalogue: Catalogue, tables: Collection[str]) -
     return f"released (jumelet/multiblimp at {', '.join(versions)})"
 
 
-def _funnel_paths(layout: Layout, paper: str) -> list[str]:
-    paths: list[str] = []
-    for stage in ("candidates", "pairs", "sampling"):
-        paths += layout.expand(f"{{results}}/funnel/{paper}/{stage}/{{lang}}.parquet", paper)
-    return paths
-
-
 _UNREAD = (
     "is made from treebanks and their statistics, which a campaign with multiblimp.items: released "
     "does not read; build it in one with items: regenerated, such as config/regeneration.yaml."
@@ -186,7 +173,13 @@ TABLES = {
     "agreement": _OF_TREEBANKS(paths="{results}/agreement/{paper}/{lang}.parquet"),
     "agreement_counts": _OF_TREEBANKS(paths="{results}/agreement_counts/{paper}/{lang}.parquet"),
     "sentences": _OF_TREEBANKS(paths="{results}/sentences/{lang}.parquet"),
-    "funnel": _OF_TREEBANKS(paths=_funnel_paths),
+    "funnel": _OF_TREEBANKS(
+        paths=lambda layout, paper: [
+            path
+            for stage in ("candidates", "pairs", "sampling")
+            for path in layout.expand(f"{{results}}/funnel/{paper}/{stage}/{{lang}}.parquet", paper)
+        ]
+    ),
     "tokens": TableKind(paths="{results}/tokens/{lang}.parquet"),
     "candidates": TableKind(paths="{results}/candidates/{paper}/{lang}.parquet"),
     "lexicon": TableKind(paths="{results}/lexicon/{lang}.parquet"),

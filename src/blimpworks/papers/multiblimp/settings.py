@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from blimpworks.campaign.settings.base import (
     Fraction,
-    Method,
+    Methods,
     Positive,
     TiePolicy,
     Variant,
@@ -20,8 +20,6 @@ from blimpworks.campaign.settings.base import (
 from blimpworks.strict import Strict
 
 Phenomenon = Literal["sv#", "svG", "svP", "sp#", "spG", "spP"]
-
-Distinct = AfterValidator(distinct)
 
 
 class LexiconOptions(Strict):
@@ -172,15 +170,15 @@ class MultiblimpOptions(Strict):
     variant: Variant = "published"
     """Behaviour of the authors' code, or of the paper's text where the two differ."""
     decisions: Decisions = Decisions()
-    phenomena: Annotated[tuple[Phenomenon, ...], Field(min_length=1), Distinct] = get_args(
-        Phenomenon
+    phenomena: Annotated[tuple[Phenomenon, ...], Field(min_length=1), AfterValidator(distinct)] = (
+        get_args(Phenomenon)
     )
     """Agreement of a verb (sv) or participle (sp) with its subject in number (#), gender (G) or
     person (P)."""
     lexicon: LexiconOptions = LexiconOptions()
     agreement: AgreementOptions = AgreementOptions()
     sampling: SamplingOptions = SamplingOptions()
-    methods: Annotated[tuple[Method, ...], Field(min_length=1), Distinct] = ("full_sentence",)
+    methods: Methods = ("full_sentence",)
     """Methods that decide a pair: names, or ``name=expression`` for others (see docs/scoring.md);
     exhibits show the first (section 6)."""
     ties: TiePolicy | None = None

@@ -49,37 +49,34 @@ def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str
         series = series_of.get((row.architecture, row.scope == "monolingual"))
         if series and (not row.papers or BENCHMARK in row.papers):
             models_of_series[series].setdefault(catalogue.row_of(name), []).append(name)
-    chosen: dict[str, list[str]] = {}
-    for series, models_of_row in models_of_series.items():
-        first_models = next(iter(models_of_row.values()), [])
-        chosen[series] = models_of_row.get(PRINTED_MODELS[series], first_models)
-    return chosen
-
-
-def _describe_corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:
-    options = campaign.training.corpora[name]
-    rows = [row for row in catalogue.sources.values() if row.kind == "corpus"]
-    available = rows and all(is_usable(campaign, row) for row in rows)
-    if available and options.released and options.words == "whitespace":
-        return "the authors' Wikipedia text"
-    most = options.max_sentences
-    limits = [f"{most:,} sentences a language at most"] if most else []
-    for lang, number in options.max_sentences_of.items():
-        if lang in catalogue.languages:
-            limits.append(f"{number:,} of {catalogue.languages[lang].name}")
-    return ", ".join(["treebanks and plain text", *limits])
+    return {
+        series: rows.get(PRINTED_MODELS[series], next(iter(rows.values()), []))
+        for series, rows in models_of_series.items()
+    }
 
 
 def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
     """Describe for a caption the LSTMs that the campaign trains; empty without any."""
     models = clams_models(campaign, catalogue)
+    released = [row for row in catalogue.sources.values() if row.kind == "corpus"]
+    available = released and all(is_usable(campaign, row) for row in released)
     texts = []
     for name in (*models[MONO], *models[MULTI]):
         recipe = campaign.training.recipes.get(catalogue.models[name].recipe)
-        if isinstance(recipe, LstmRecipe):
-            size = f"{recipe.layers} × {recipe.hidden} units, embeddings of {recipe.embedding}"
-            corpus = _describe_corpus(campaign, catalogue, recipe.corpus)
-            texts.append(f"{catalogue.row_of(name)} ({size}, trained on {corpus})")
+        if not isinstance(recipe, LstmRecipe):
+            continue
+        options = campaign.training.corpora[recipe.corpus]
+        sizes = {"sentences a language at most": options.max_sentences} | {
+            f"of {catalogue.languages[lang].name}": number
+            for lang, number in options.max_sentences_of.items()
+            if lang in catalogue.languages
+        }
+        limits = [f"{number:,} {unit}" for unit, number in sizes.items() if number]
+        corpus = ", ".join(["treebanks and plain text", *limits])
+        if available and options.released and options.words == "whitespace":
+            corpus = "the authors' Wikipedia text"
+        size = f"{recipe.layers} × {recipe.hidden} units, embeddings of {recipe.embedding}"
+        texts.append(f"{catalogue.row_of(name)} ({size}, trained on {corpus})")
     counts = Counter(texts).items()
     return "; ".join(f"{text}, {n} {'seed' if n == 1 else 'seeds'}" for text, n in counts)
 

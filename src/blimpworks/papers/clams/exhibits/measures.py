@@ -1,6 +1,6 @@
 """Compute CLAMS's accuracies by formulas, and lay them out by construction and language.
 
-``results``, ``figures`` and ``set_sizes`` call this module. ``read_accuracies`` reads a table with
+``results`` and ``figures`` call this module. ``read_accuracies`` reads a table with
 a row for each model, language and paradigm. ``Accuracies.select`` selects rows, a ``Measure``
 makes a cell of the selected rows, and ``Grid.cells`` does so for a whole section of a table:
 
@@ -212,10 +212,9 @@ def _as_list(names: str | Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Accuracies:
-    """A table of accuracies, measured or printed, and the names of models by series."""
+    """A table of accuracies, measured or printed."""
 
     rows: pd.DataFrame
-    models: Mapping[str, Sequence[str]]
     labels: Labels
 
     def select(
@@ -230,7 +229,7 @@ class Accuracies:
         masked, measured = series in (BERT, MBERT), self.labels.source == "measured"
         where: dict[str, Any] = {
             "benchmark": BENCHMARK,
-            "model": [*self.models[series]],
+            "model": [*self.labels.facts["clams_models"][series]],
             "lang": _as_list(langs),
             "phenomenon": _as_list(phenomenon),
             "paradigm": [n for key in selected for n in clams.paradigms(key, inanimate=masked)],
@@ -257,8 +256,7 @@ class Accuracies:
 
 def read_accuracies(tables: Tables, labels: Labels) -> Accuracies:
     """Read accuracies of paradigms; no rows if no model has the words of any pair."""
-    rows = read_plain(ACCURACIES, tables["accuracies"][0])
-    return Accuracies(rows, labels.facts["clams_models"], labels)
+    return Accuracies(read_plain(ACCURACIES, tables["accuracies"][0]), labels)
 
 
 Measure = Callable[[Selection, Place, Place], Cell | None]

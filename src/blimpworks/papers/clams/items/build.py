@@ -117,20 +117,6 @@ def _row(lang: str, phenomenon: str, path: Path, line: int, pair: Pair) -> dict[
     }
 
 
-def _rows(lang: str, path: Path, options: ClamsOptions) -> Iterator[dict[str, Any]]:
-    pairs = evenly(list(read_pairs(path)), options.per_paradigm)
-    for line, pair in pairs:
-        yield _row(lang, phenomenon_of(path.stem), path, line, pair)
-    if not (options.capitals and has_capitals(path.stem)):
-        return
-    rest_too = variant_of(options, "capitals") == "published"
-    for line, (good, bad) in pairs:
-        changed = capitalise(good, rest_too=rest_too), capitalise(bad, rest_too=rest_too)
-        # A script without capitals has no such pairs.
-        if changed != (good, bad):
-            yield _row(lang, CAPITALS, path, line, changed)
-
-
 def build_items(
     sets: Sequence[Path], lang: str, output: Path, options: ClamsOptions
 ) -> dict[str, int]:
@@ -141,8 +127,16 @@ def build_items(
     """
     counts = Counter(dict.fromkeys(("pairs", "identical", "contradictory"), 0))
     rows: list[dict[str, Any]] = []
+    rest_too = variant_of(options, "capitals") == "published"
     for path in sets:
-        of_set = list(_rows(lang, path, options))
+        phenomenon = phenomenon_of(path.stem)
+        pairs = evenly(list(read_pairs(path)), options.per_paradigm)
+        of_set = [_row(lang, phenomenon, path, line, pair) for line, pair in pairs]
+        for line, (good, bad) in pairs if options.capitals and has_capitals(path.stem) else ():
+            changed = capitalise(good, rest_too=rest_too), capitalise(bad, rest_too=rest_too)
+            # A script without capitals has no such pairs.
+            if changed != (good, bad):
+                of_set.append(_row(lang, CAPITALS, path, line, changed))
         grammatical = {row["good"] for row in of_set}
         identical = sum(row["bad"] == row["good"] for row in of_set)
         contradictory = sum(row["bad"] in grammatical for row in of_set) - identical

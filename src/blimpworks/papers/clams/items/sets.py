@@ -58,11 +58,6 @@ def construction_of(paradigm: str) -> str:
     return paradigm.removesuffix(INANIMATE).removesuffix(ANIMATE)
 
 
-def is_paradigm(name: str) -> bool:
-    """Tell whether a name is that of a paradigm in the exhibits."""
-    return construction_of(name) in {*CONSTRUCTIONS}.union(*(names for *_, names in ENGLISH_SETS))
-
-
 def phenomenon_of(paradigm: str) -> str:
     """Return the phenomenon of a paradigm; that of an unknown paradigm is agreement."""
     if construction_of(paradigm) in ENGLISH_REFLEXIVES:

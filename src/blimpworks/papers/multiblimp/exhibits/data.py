@@ -54,16 +54,32 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     Significant agreement is bold. To check printed numbers, the published form has hidden cells: 1
     minus the printed probability of the other value (singular or plural).
     """
-    published = labels.source == "published"
-    phenomenon = PHENOMENON if published else labels.facts["table1"]["phenomenon"]
-    cells, bold = _printed_shares(tables, labels) if published else _shares(tables, labels)
+    names = labels.languages
+    if labels.source == "published":
+        phenomenon, printed = PHENOMENON, read_printed(tables, exhibit="table1")
+        bold = {(row, names[lang]) for row, lang in printed_bold(printed)}
+        numbers = by_place(printed)
+        cells, hidden = list[Cell](), list[Cell]()
+        for (row, lang), number in numbers.items():
+            cells.append(printed_cell(number, (row, names[lang])))
+            subject, verb, order = row.split()
+            other_verb = "PL" if verb == "SG" else "SG"
+            other_number = numbers[f"{subject} {other_verb} {order}", lang]
+            cell = printed_cell(other_number, (row, f"{names[lang]}, from the other value"))
+            cell = replace(cell, value=1 - cell.value, formula=COMPLEMENT, stands_for=(row, lang))
+            hidden.append(replace(cell, text=f"{cell.value:.3f}", printed=False))
+        printed_rows = list(dict.fromkeys(printed["row"]))
+        cells = sorted(cells, key=lambda cell: printed_rows.index(cell.row)) + hidden
+    else:
+        phenomenon = labels.facts["table1"]["phenomenon"]
+        cells, bold = _shares(tables, labels)
     rows = list(dict.fromkeys(cell.row for cell in cells))
     columns = list(dict.fromkeys(cell.column for cell in cells if cell.printed))
-    if not published:
+    if labels.source == "measured":
         # A language may have no cell in the first rows.
-        languages = (*labels.facts["table1"]["languages"], *labels.languages)
-        order = [labels.languages[lang] for lang in languages if lang in labels.languages]
-        columns.sort(key=order.index)
+        languages = (*labels.facts["table1"]["languages"], *names)
+        name_order = [names[lang] for lang in languages if lang in names]
+        columns.sort(key=name_order.index)
     feature = FEATURES[phenomenon[2:]][0].lower()
     inflected = {"sv": "verb", "sp": "participle"}[phenomenon[:2]]
     by_order = ({row: row for row in rows if row.endswith(order)} for order in ORDERS)
@@ -76,26 +92,6 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
         sections=[Section("", group, [*STUB, *columns]) for group in by_order if group],
         named=False,
     )
-
-
-def _printed_shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, str]]]:
-    """Return the cells of the printed Table 1, hidden cells last, and the keys of bold cells."""
-    cells: list[Cell] = []
-    hidden: list[Cell] = []
-    names = labels.languages
-    printed = read_printed(tables, exhibit="table1")
-    numbers = by_place(printed)
-    for (row, lang), number in numbers.items():
-        cells.append(printed_cell(number, (row, names[lang])))
-        subject, verb, order = row.split()
-        other_verb = "PL" if verb == "SG" else "SG"
-        other_number = numbers[f"{subject} {other_verb} {order}", lang]
-        cell = printed_cell(other_number, (row, f"{names[lang]}, from the other value"))
-        cell = replace(cell, value=1 - cell.value, formula=COMPLEMENT, stands_for=(row, lang))
-        hidden.append(replace(cell, text=f"{cell.value:.3f}", printed=False))
-    rows = list(dict.fromkeys(printed["row"]))
-    cells.sort(key=lambda cell: rows.index(cell.row))
-    return cells + hidden, {(row, names[lang]) for row, lang in printed_bold(printed)}
 
 
 def _shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, str]]]:

@@ -10,10 +10,8 @@ Source: sections 3, 5, 6.2, 7.1 to 7.3 and 8.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, product
+from itertools import product
 from typing import Any
-
-import pandas as pd
 
 from blimpworks.analysis.statistics import EXACT_BELOW
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
@@ -34,7 +32,7 @@ from blimpworks.exhibits.shared import (
     row_cell,
 )
 from blimpworks.items import ALL
-from blimpworks.papers.multiblimp.analysis import CHAT, SIZE, why_no_size
+from blimpworks.papers.multiblimp.analysis import CHAT, SIZE, fit_size
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.measures import (
     AGREEMENT_TYPES,
@@ -240,10 +238,29 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
     """
     rows = read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index(["lang", "model"], drop=False)
-    if labels.source == "published":
-        return _published_tableb2(rows, tables, labels)
-    cells: list[Cell] = []
     stub = {}
+    if labels.source == "published":
+        cells_of: dict[str, list[Cell]] = {"Accuracy": [], "p": [], "Table 5": []}
+        differing = []
+        for _, number in read_printed(tables, exhibit="tableb2").iterrows():
+            lang, model = key = (number["row"], number["column"])
+            if lang not in labels.languages:
+                continue
+            name, column = labels.languages[lang], "p" if model == "p" else "Accuracy"
+            cells_of[column].append(printed_cell(number, (name, column)))
+            if column == "Accuracy":
+                stub[name] = {"Model": labels.models[model]}
+            if key in rows.index:
+                cell_key = (name, "Table 5")
+                cell = accuracy_cell(rows.loc[[key]], cell_key, labels, stands_for=key)
+                cells_of["Table 5"].append(cell)
+                if round(cell.value, 1) != number["value"]:
+                    differing.append(name)
+        counts = Counter(texts["Model"] for texts in stub.values())
+        description = describe("tableb2_published", differing=differing, counts=counts)
+        listed = [cell for cells in cells_of.values() for cell in cells]
+        return Exhibit(**description, cells=listed, stub=stub)
+    cells: list[Cell] = []
     models = [model for model in labels.facts["rivals"] if model in labels.models]
     where = {"model_a": models, "model_b": models, "method": labels.method}
     comparisons = leads(select_rows(read_plain(COMPARISONS, tables["comparisons"][0]), where))
@@ -260,33 +277,6 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**description, cells=cells, stub=stub)
 
 
-def _published_tableb2(rows: pd.DataFrame, tables: Tables, labels: Labels) -> Exhibit:
-    """Make Table B.2 as printed; ``rows`` are Table 5's accuracies by language and model."""
-    cells: dict[str, list[Cell]] = {"Accuracy": [], "p": [], "Table 5": []}
-    stub = {}
-    differing = []
-    for _, row in read_printed(tables, exhibit="tableb2").iterrows():
-        lang, model = row["row"], row["column"]
-        if lang not in labels.languages:
-            continue
-        name = labels.languages[lang]
-        column = "p" if model == "p" else "Accuracy"
-        cells[column].append(printed_cell(row, (name, column)))
-        if column == "Accuracy":
-            stub[name] = {"Model": labels.models[model]}
-        key, cell_key = (lang, model), (name, "Table 5")
-        if key in rows.index:
-            cell = accuracy_cell(rows.loc[[key]], cell_key, labels, stands_for=key)
-            cells["Table 5"].append(cell)
-            if round(cell.value, 1) != row["value"]:
-                differing.append(name)
-    counts = Counter(texts["Model"] for texts in stub.values())
-    description = describe("tableb2_published", differing=differing, counts=counts)
-    return Exhibit(**description, cells=[*chain.from_iterable(cells.values())], stub=stub)
-
-
-REGRESSION_RECOMPUTATION = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})
-"""Formats of the printed numbers that are recomputed from other printed numbers, by formula."""
 WINS_BELOW = 0.05
 """Level of significance for all pairs of models.
 
@@ -308,30 +298,27 @@ REGRESSION = {
 def text72_73(tables: Tables, labels: Labels) -> Exhibit:
     """Make the table of section 7.2's regression, and of languages by better model (7.3)."""
     if labels.source == "published":
+        recomputation = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})
         printed = read_printed(tables)
-        cells, faults = printed_statements(printed, REGRESSION_RECOMPUTATION, exhibit="text72_73")
+        cells, faults = printed_statements(printed, recomputation, exhibit="text72_73")
         return Exhibit(**describe("text72_73_published", faults=faults), cells=cells)
-    cells = [*_regression_cells(tables)]
-    reason = ""
-    if not cells:
-        reason = why_no_size(read_accuracies(tables, labels), labels.facts["models"])
-    cells += _comparison_cells(tables, labels)
-    exact_below = EXACT_BELOW if labels.facts["mcnemar"] == "corrected" else 0
-    return Exhibit(
-        **describe("text72_73", level=WINS_BELOW, exact_below=exact_below, no_regression=reason),
-        cells=cells,
-    )
-
-
-def _regression_cells(tables: Tables) -> Iterator[Cell]:
-    """Yield the cells of the regression on size, family and tuning (section 7.2)."""
+    cells = []
     regressions = read_plain(REGRESSIONS, tables["regressions"]).query("analysis == @SIZE")
     keys = ("analysis", "model", "term")
     for stands_for, (term, column, title, decimals) in REGRESSION.items():
         for _, row in regressions[regressions["term"] == term].iterrows():
             text = f"{row[column]:.{decimals}f}".replace("-", "−")
             cell = row_cell("regressions", row, keys, column, (title, VALUE), text)
-            yield replace(cell, n=row["n"], stands_for=stands_for)
+            cells.append(replace(cell, n=row["n"], stands_for=stands_for))
+    reason = ""
+    if not cells:
+        _, reason = fit_size(read_accuracies(tables, labels), labels.facts["models"])
+    cells += _comparison_cells(tables, labels)
+    exact_below = EXACT_BELOW if labels.facts["mcnemar"] == "corrected" else 0
+    return Exhibit(
+        **describe("text72_73", level=WINS_BELOW, exact_below=exact_below, no_regression=reason),
+        cells=cells,
+    )
 
 
 def _comparison_cells(tables: Tables, labels: Labels) -> Iterator[Cell]:
@@ -361,7 +348,6 @@ def _comparison_cells(tables: Tables, labels: Labels) -> Iterator[Cell]:
                 yield replace(cell, text=text, n=n, stands_for=(printed_row, f"{group} share"))
 
 
-TEXT_RECOMPUTATION = Recomputation(dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}"))
 MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
     ("data", "pairs"): ("MultiBLiMP 1.0: pairs", COUNT, {}),
     ("data", "languages"): ("MultiBLiMP 1.0: languages", KINDS, {}),
@@ -375,7 +361,8 @@ MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
 def text(tables: Tables, labels: Labels) -> Exhibit:
     """Make the table of numbers in the text, except sections 7.2 and 7.3, by statement."""
     if labels.source == "published":
-        cells, faults = printed_statements(read_printed(tables), TEXT_RECOMPUTATION)
+        recomputation = Recomputation(dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}"))
+        cells, faults = printed_statements(read_printed(tables), recomputation)
         return Exhibit(**describe("text_published", faults=faults), cells=cells)
     items = read_plain(ITEMS, tables["items"], ["lang", "phenomenon"])
     cells = [

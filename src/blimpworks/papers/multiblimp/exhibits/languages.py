@@ -11,11 +11,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
-import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from blimpworks.exhibits import style
@@ -24,15 +22,13 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES
 from blimpworks.exhibits.shared import SPANS, Tables, formula_cell, marked, read_plain, read_printed
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN, abbreviation
+from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN, FEATURES
 from blimpworks.tables import ITEMS, read_table
 
 COLOURS = {"certain": style.BLUE, "uncertain": style.ORANGE, "pairs": style.BLUE}
 """Colours of the dots of Figure 3, keyed by the column of their numbers."""
 PER_PANEL = 60
 """Most languages in a panel, for names that are legible at page width."""
-LINE_INCHES = 0.135
-"""Height of a line in the figure of appendix B.1."""
 KARO = "kxh"
 """Code in the release for Karo of Brazil, a Tupian language; it belongs to another Karo."""
 
@@ -63,42 +59,6 @@ def _pair_counts(tables: Tables, labels: Labels) -> dict[str, int]:
     return {lang: int(sizes[lang]) for lang in labels.languages if lang in sizes}
 
 
-def pairs_figure(counts: pd.DataFrame) -> Figure:
-    """Draw numbers of pairs as dots, in panels below each other with as many languages.
-
-    ``counts`` has a row for each language; columns: certain and uncertain (or pairs), and total.
-    """
-    panel_count = max(1, math.ceil(len(counts) / PER_PANEL))
-    per_panel = max(1, math.ceil(len(counts) / panel_count))
-    width = min(style.PAGE_INCHES, max(style.COLUMN_INCHES, 0.16 * per_panel + 1))
-    figure = style.new_figure(width, 2.4 * panel_count)
-    panels = figure.subplots(panel_count, 1, squeeze=False)[:, 0]
-    columns = [column for column in COLOURS if column in counts]
-    for number, axes in enumerate(panels):
-        languages = counts.iloc[number * per_panel : (number + 1) * per_panel]
-        positions = range(len(languages))
-        for column, marker in zip(columns, style.MARKERS, strict=False):
-            axes.plot(
-                positions, languages[column].where(languages[column] > 0), ls="none", marker=marker,
-                markersize=3.5, color=COLOURS[column], clip_on=False, label=f"{column} agreement",
-            )  # fmt: skip
-        axes.set(yscale="log", ylim=(1, 1.6 * max([*counts["total"], 10])))
-        axes.set_ylabel("minimal pairs (log scale)")
-        axes.set_xticks(list(positions), languages.index)
-        if per_panel > 4:
-            steep = per_panel > PER_PANEL / 2
-            look = {"rotation": 90 if steep else 45, "va": "center" if steep else "top"}
-            for name in axes.get_xticklabels():
-                name.set(ha="right", rotation_mode="anchor", **look)
-        axes.tick_params(axis="x", length=0)
-        axes.set_xlim(-0.7, per_panel - 0.3)
-        axes.grid(axis="x", visible=False)
-    handles, names = panels[0].get_legend_handles_labels()
-    if len(handles) > 1:
-        figure.legend(handles, names, ncols=2, loc="outside upper right")
-    return figure
-
-
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 3: pairs by language; the measured form by certain and uncertain agreement."""
     cells = []
@@ -120,7 +80,35 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     counts = counts.assign(total=counts.sum(axis=1))
     counts = counts[counts["total"] > 0]
     counts = counts.sort_values(["total", *counts.columns[:-1]], ascending=False, kind="stable")
-    return Exhibit(**description, cells=cells, figure=pairs_figure(counts))
+    # Panels below each other, with as many languages each.
+    panel_count = max(1, math.ceil(len(counts) / PER_PANEL))
+    per_panel = max(1, math.ceil(len(counts) / panel_count))
+    width = min(style.PAGE_INCHES, max(style.COLUMN_INCHES, 0.16 * per_panel + 1))
+    figure = style.new_figure(width, 2.4 * panel_count)
+    panels = figure.subplots(panel_count, 1, squeeze=False)[:, 0]
+    columns = [column for column in COLOURS if column in counts]
+    for number, axes in enumerate(panels):
+        languages = counts.iloc[number * per_panel : (number + 1) * per_panel]
+        positions = range(len(languages))
+        for column, marker in zip(columns, style.MARKERS, strict=False):
+            axes.plot(
+                positions, languages[column].where(languages[column] > 0), ls="none", marker=marker,
+                markersize=3.5, color=COLOURS[column], clip_on=False, label=f"{column} agreement",
+            )  # fmt: skip
+        axes.set(yscale="log", ylim=(1, 1.6 * max([*counts["total"], 10])))
+        axes.set(ylabel="minimal pairs (log scale)", xlim=(-0.7, per_panel - 0.3))
+        axes.set_xticks(list(positions), languages.index)
+        if per_panel > 4:
+            steep = per_panel > PER_PANEL / 2
+            look = {"rotation": 90 if steep else 45, "va": "center" if steep else "top"}
+            for label in axes.get_xticklabels():
+                label.set(ha="right", rotation_mode="anchor", **look)
+        axes.tick_params(axis="x", length=0)
+        axes.grid(axis="x", visible=False)
+    handles, names = panels[0].get_legend_handles_labels()
+    if len(handles) > 1:
+        figure.legend(handles, names, ncols=2, loc="outside upper right")
+    return Exhibit(**description, cells=cells, figure=figure)
 
 
 def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:
@@ -129,14 +117,20 @@ def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:
     for lang in sorted(sizes, key=lambda lang: (-sizes[lang], labels.languages[lang])):
         families.setdefault(labels.facts["families"][lang], []).append(lang)
 
-    def rank(family: tuple[str, list[str]]) -> tuple[object, ...]:
-        name, members = family
-        return -len(members), -sum(sizes[lang] for lang in members), name
+    ranks = {
+        name: (-len(members), -sum(sizes[lang] for lang in members), name)
+        for name, members in families.items()
+    }
+    return {name: families[name] for name in sorted(families, key=ranks.__getitem__)}
 
-    return dict(sorted(families.items(), key=rank))
 
-
-def _write_numbers(axes: Axes, points: Sequence[tuple[int, float]], size: float) -> None:
+def _write_numbers(
+    axes: Axes, points: Sequence[tuple[int, float]], size: float, lines: int
+) -> None:
+    """Write the numbers of points (line, number) beside them, in axes of so many ``lines``."""
+    axes.set_ylim(lines - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
     for y, n in points:
         axes.annotate(
             f"{n:,.0f}", (n, y), (5, 0), textcoords="offset points", va="center", size=size
@@ -163,20 +157,13 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
     dots.set(xscale="log", xlim=(1, 20 * max(pairs, default=10)))
     dots.set_xlabel("minimal pairs (log scale)")
     for axes, values in ((bars, languages), (dots, pairs)):
-        _write_numbers(axes, [*enumerate(values)], 7)
-        axes.set_ylim(max(len(families), 2) - 0.4, -0.6)
-        axes.tick_params(axis="y", length=0)
-        axes.grid(axis="y", visible=False)
+        _write_numbers(axes, [*enumerate(values)], 7, max(len(families), 2))
     dots.set_yticklabels([])
     return Exhibit(**_describe("fig4", sizes, labels), cells=cells, figure=figure)
 
 
-class Line(NamedTuple):
-    """A line of the figure of appendix B.1: a language, or the heading of a family."""
-
-    name: str
-    pairs: int | None
-    """Number of the language's pairs; None for a heading."""
+Line = tuple[str, int | None]
+"""Text and number of pairs of a line in the figure of appendix B.1; None for a family's heading."""
 
 
 def _columns_of(families: Mapping[str, Sequence[Line]]) -> list[list[Line]]:
@@ -189,10 +176,10 @@ def _columns_of(families: Mapping[str, Sequence[Line]]) -> list[list[Line]]:
         # No column ends in a heading.
         if len(columns[-1]) >= height - 1 and len(columns) < most_columns:
             columns.append([])
-        columns[-1].append(Line(f"{family} ({len(members)})", None))
+        columns[-1].append((f"{family} ({len(members)})", None))
         for member in members:
             if len(columns[-1]) >= height and len(columns) < most_columns:
-                columns.append([Line(f"{family}, continued", None)])
+                columns.append([(f"{family}, continued", None)])
             columns[-1].append(member)
     return columns
 
@@ -203,25 +190,21 @@ def figb1(tables: Tables, labels: Labels) -> Exhibit:
     lines_of: dict[str, list[Line]] = {}
     cells: list[Cell] = []
     for family, members in _families(sizes, labels).items():
-        lines_of[family] = [Line(names[lang], sizes[lang]) for lang in members]
+        lines_of[family] = [(names[lang], sizes[lang]) for lang in members]
         cells += [_cell(labels, names[lang], "pairs", lang, sizes[lang]) for lang in members]
     columns = _columns_of(lines_of)
     height = max(map(len, columns))
     width = max(style.COLUMN_INCHES, style.PAGE_INCHES * len(columns) / 3)
-    figure = style.new_figure(width, 0.6 + LINE_INCHES * max(height, 4))
+    figure = style.new_figure(width, 0.6 + 0.135 * max(height, 4))
     grid = figure.subplots(1, len(columns), squeeze=False)[0]
     for axes, lines in zip(grid, columns, strict=True):
-        dots = [(y, line.pairs) for y, line in enumerate(lines) if line.pairs is not None]
+        dots = [(y, pairs) for y, (_, pairs) in enumerate(lines) if pairs is not None]
         axes.scatter([n for _, n in dots], [y for y, _ in dots], 12, color=style.BLUE)
-        _write_numbers(axes, dots, style.SMALL)
-        axes.set_yticks(range(len(lines)), [line.name for line in lines])
-        for label, line in zip(axes.get_yticklabels(), lines, strict=True):
-            label.set_fontweight("bold" if line.pairs is None else "normal")
-        axes.set_ylim(height - 0.4, -0.6)
-        axes.set_xscale("log")
-        axes.set_xlim(1, 60 * max(sizes.values(), default=10))
-        axes.tick_params(axis="y", length=0)
-        axes.grid(axis="y", visible=False)
+        axes.set_yticks(range(len(lines)), [name for name, _ in lines])
+        for label, (_, pairs) in zip(axes.get_yticklabels(), lines, strict=True):
+            label.set_fontweight("bold" if pairs is None else "normal")
+        _write_numbers(axes, dots, style.SMALL, height)
+        axes.set(xscale="log", xlim=(1, 60 * max(sizes.values(), default=10)))
     figure.supxlabel("minimal pairs (log scale)", fontsize=8)
     return Exhibit(**_describe("figb1", sizes, labels), cells=cells, figure=figure)
 
@@ -265,7 +248,9 @@ def fig8(tables: Tables, labels: Labels) -> Exhibit:
         item = min(items[lang], key=rank)
         times[item["phenomenon"]] += 1
         name = labels.languages[lang]
-        stub[name] = {"Type": abbreviation(item["phenomenon"])}
+        # "sv#", subject-verb agreement in number, becomes "SV-N".
+        code, sign = item["phenomenon"][:2], item["phenomenon"][2:]
+        stub[name] = {"Type": f"{code.upper()}-{FEATURES[sign][0][0]}"}
         where = {key: item[key] for key in ("lang", "item_id", "paradigm")}
         cells.append(Cell(name, "Pair", 1, marked(item), COUNT, "items", where, n=1))
     return Exhibit(**describe("fig8"), cells=cells, stub=stub, widths={"Pair": 0.65}, textual=True)

@@ -37,11 +37,6 @@ CERTAIN = ("+", "~")
 """Labels of agreement that the paper counts as certain (section 4.2)."""
 
 
-def abbreviation(phenomenon: str) -> str:
-    """Abbreviate a phenomenon: "sv#", subject-verb agreement in number, becomes "SV-N"."""
-    return f"{phenomenon[:2].upper()}-{FEATURES[phenomenon[2:]][0][0]}"
-
-
 LEAD_BELOW = 0.1
 """Level of significance of Table B.2 (footnote 7)."""
 

@@ -72,10 +72,6 @@ PAGE_WIDTH = PAGE_INCHES * 72
 EDGE, INNER, HEAD, GUTTER = 1.0, 6.0, 14.0, 13.0
 """Margin of the figure and of a box, height of a box's heading, space between boxes [points]."""
 HEADING = 7.2
-SECOND_ROW_SHARES = (0.26, 0.33, 0.41)
-"""Widths of the boxes of the second row, as shares of the row."""
-PAIR_SHARE = 0.62
-"""Width of the first box of the third row, as a share of the row."""
 
 
 @dataclass(slots=True)
@@ -365,8 +361,8 @@ class Painter:
 def draw(stages: Stages, spelling: Spelling, language: str, choice: Mapping[str, Any]) -> Figure:
     """Draw the boxes of a pair's stages in three rows, with arrows from stage to stage."""
     item, row_width = stages.item, PAGE_WIDTH - 2 * EDGE
-    widths = [share * (row_width - 2 * GUTTER) for share in SECOND_ROW_SHARES]
-    pair_width = PAIR_SHARE * (row_width - GUTTER)
+    widths = [share * (row_width - 2 * GUTTER) for share in (0.26, 0.33, 0.41)]
+    pair_width = 0.62 * (row_width - GUTTER)
     origin = f"{item['treebank']}, {item['sent_id']}"
     # A box has a heading, a note at the heading's right, a width, and a method that fills it.
     box_rows = [

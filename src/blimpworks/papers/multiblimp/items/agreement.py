@@ -39,21 +39,6 @@ ValuesOf = Callable[[str, str, str | None], Set[str]]
 EDGE_COLUMNS = ("construction", "kind", "order", "subject_form", "subject_feats", "form", "feats")
 
 
-def _clear_values(subject: Set[str], verb: Set[str]) -> tuple[str, str] | None:
-    """Return the value of a subject and the value of its verb; None if they are unclear.
-
-    If one word has one value, and the other word has this and further values, they agree.
-    """
-    if len(subject) == 1 and len(verb) == 1:
-        (value,), (verb_value,) = subject, verb
-        return None if words.UNDEFINED in (value, verb_value) else (value, verb_value)
-    fewer, more = sorted((subject, verb), key=len)
-    if len(fewer) == 1 and fewer < more and words.UNDEFINED not in fewer:
-        (value,) = fewer
-        return value, value
-    return None
-
-
 def load_evidence(
     candidates: pa.Table,
     lexicon: pa.Table,
@@ -122,11 +107,15 @@ def count_agreement(
     for verb_kind, order, subject_form, subject_feats, form, feats in zip(*columns, strict=True):
         if not phenomenon.meets_conditions(lang, words.parse_feats(feats)):
             continue
-        subject_values = values_of_subject(feature, subject_form, subject_feats)
-        values = _clear_values(subject_values, values_of_verb(feature, form, feats))
-        if values:
+        subject = values_of_subject(feature, subject_form, subject_feats)
+        verb = values_of_verb(feature, form, feats)
+        fewer, more = sorted((subject, verb), key=len)
+        # If one word has one value, and the other word has this and further values, they agree.
+        if len(fewer) == 1 and fewer < more:
+            subject = verb = fewer
+        if len(subject) == len(verb) == 1 and words.UNDEFINED not in subject | verb:
             verb_type = verb_kind if corrected(options, "verb_types") else BOTH_TYPES
-            counts[Combination(verb_type, order, *values)] += 1
+            counts[Combination(verb_type, order, *subject, *verb)] += 1
     return counts
 
 

@@ -32,8 +32,7 @@ from blimpworks.tables import write_table
 RowNumbers = npt.NDArray[np.int64]
 """Numbers of rows; -1 for none."""
 Strings = npt.NDArray[np.object_]
-SUBJECT_CLASSES = {"NOUN", "PRON"}
-VERB_CLASSES = {"VERB", "AUX"}
+VERB_CLASSES = ["VERB", "AUX"]
 TOKEN_COLUMNS = ("sentence", "word", "head", "form", "lemma", "upos", "feats", "deprel", "misc")
 
 
@@ -56,17 +55,15 @@ class TreebankWords:
 def load_words(tokens: pa.Table) -> TreebankWords:
     """Load the words of a ``tokens`` table, without multiword ranges and empty nodes."""
     table = tokens.filter(pc.is_valid(tokens["word"])).combine_chunks()
-    sentence = table["sentence"].to_numpy().astype(np.int64)
-    word = table["word"].to_numpy().astype(np.int64)
-    head = table["head"].fill_null(0).to_numpy().astype(np.int64)
+    names = ("sentence", "word", "head")
+    numbers = (table[name].fill_null(0).to_numpy().astype(np.int64) for name in names)
+    texts = (table[name].cast(pa.string()) for name in ("form", "lemma", "upos", "feats"))
+    deprel = table["deprel"].cast(pa.string()).fill_null("")
+    sentence, word, head = numbers
     first_of_sentence = np.arange(len(word)) - (word - 1)
-    text = {
-        name: table[name].cast(pa.string()).to_numpy(zero_copy_only=False)
-        for name in ("form", "lemma", "upos", "feats")
-    }
-    deprel = table["deprel"].cast(pa.string()).fill_null("").to_numpy(zero_copy_only=False)
     head_rows = np.where(head > 0, first_of_sentence + head - 1, -1)
-    return TreebankWords(sentence, word, head_rows, **text, deprel=deprel)
+    strings = (column.to_numpy(zero_copy_only=False) for column in (*texts, deprel))
+    return TreebankWords(sentence, word, head_rows, *strings)
 
 
 def check_each(values: Strings, predicate: Callable[[Any], bool]) -> words.RowMask:
@@ -117,7 +114,7 @@ def _table(
     without_feats = check_each(nodes.feats, lambda feats: feats is None)[inflected]
 
     # Attractors: words between subject and verb with agreement features, or verbs with any.
-    verbal = np.isin(nodes.upos, [*VERB_CLASSES]) & check_each(nodes.feats, lambda f: f is not None)
+    verbal = np.isin(nodes.upos, VERB_CLASSES) & check_each(nodes.feats, lambda f: f is not None)
     attracting = verbal | check_each(
         nodes.feats,
         lambda feats: any(name in words.parse_feats(feats) for name in words.AGREEMENT_FEATURES),
@@ -193,8 +190,8 @@ def find_candidates(
     drops = {
         "conjoined subject": _heads_of(nodes, nodes.deprel == "conj")[subjects],
         "expletive or outer subject": _heads_of(nodes, odd)[heads],
-        "subject is not a noun or pronoun": ~np.isin(nodes.upos[subjects], [*SUBJECT_CLASSES]),
-        "head is not a verb": ~np.isin(nodes.upos[heads], [*VERB_CLASSES]),
+        "subject is not a noun or pronoun": ~np.isin(nodes.upos[subjects], ["NOUN", "PRON"]),
+        "head is not a verb": ~np.isin(nodes.upos[heads], VERB_CLASSES),
     }
     keep = np.ones(len(subjects), bool)
     for reason, drop in drops.items():

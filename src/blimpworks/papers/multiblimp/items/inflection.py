@@ -10,11 +10,11 @@ Source: MultiBLiMP 1.0, section 4.3. The checks and their order follow the autho
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from blimpworks.files import read_cells
 from blimpworks.papers.multiblimp.items import lookup, words
@@ -91,7 +91,7 @@ class Paradigms:
         slots = self._lemmas_by_slot.keys()
         tensed = {slot.mood for slot in slots if slot.tense is not None}
         self._vague = {slot for slot in slots if slot.tense is None and slot.mood in tensed}
-        self._shares: dict[tuple[Any, ...], float | None] = {}
+        self.share = cache(self._share_of_ending)
 
     def _states_feature(self, row: LexiconRow) -> bool:
         return any(_defined([row], name) for name in words.COLUMNS_OF[self.feature])
@@ -139,30 +139,24 @@ class Paradigms:
         The cells are the subject's values in ``slot``, and the values and slot of ``row``.
         """
         values = agreement_of(lookup.defined_query(row))
-        for length in ENDINGS:
-            key = (lemma[len(lemma) - length :], slot, subject, _slot(row), values)
-            if key not in self._shares:
-                alike = [*self._compare_forms(*key)]
-                self._shares[key] = sum(alike) / len(alike) if len(alike) >= ENOUGH else None
-            if self._shares[key] is not None:
-                return self._shares[key]
-        return None
+        endings = (lemma[len(lemma) - length :] for length in ENDINGS)
+        shares = (self.share(ending, slot, subject, _slot(row), values) for ending in endings)
+        return next((share for share in shares if share is not None), None)
 
-    def _compare_forms(
+    def _share_of_ending(
         self, ending: str, slot: Slot, subject: Agreement, other_slot: Slot, other_values: Agreement
-    ) -> Iterator[bool]:
-        """Yield, for each verb of an ending with forms in both cells, whether it has one form."""
-        if slot == other_slot:
-            return
-        other_lemmas = self._lemmas_by_slot.get(other_slot, {})
+    ) -> float | None:
+        """Return the share among the verbs of an ending that have forms in both cells."""
+        alike = []
+        other_lemmas = {} if slot == other_slot else self._lemmas_by_slot.get(other_slot, {})
         for lemma, rows in self._lemmas_by_slot[slot].items():
-            if not lemma.endswith(ending) or lemma not in other_lemmas:
-                continue
-            forms = {row.form for row in self._fitting(rows, subject)}
-            suiting = (row for row in other_lemmas[lemma] if _suits(row, other_values))
-            other_forms = {row.form for row in suiting if self._states_feature(row)}
-            if forms and other_forms:
-                yield not forms.isdisjoint(other_forms)
+            if lemma.endswith(ending) and lemma in other_lemmas:
+                forms = {row.form for row in self._fitting(rows, subject)}
+                suiting = (row for row in other_lemmas[lemma] if _suits(row, other_values))
+                other_forms = {row.form for row in suiting if self._states_feature(row)}
+                if forms and other_forms:
+                    alike.append(not forms.isdisjoint(other_forms))
+        return sum(alike) / len(alike) if len(alike) >= ENOUGH else None
 
 
 NO_ENTRY, NO_FORM = "no lexicon entry", "no other form"
@@ -233,7 +227,19 @@ class Inflector:
     def _trace(self, form: str, lemma: str, features: words.Bundle, subject: str) -> Trace:
         """Look a word up, with its features and its subject, and judge each other form."""
         query = lookup.query_of(dict(features))
-        lookups = self._look_up(form, lemma, query)
+        lookups: dict[str, Lookup] = {}
+        other_forms: set[str] = set()
+        for source, verbs in zip(lookup.SOURCES, self.verbs, strict=True):
+            column = verbs.columns[self.feature]
+            # The treebanks' lexicon is consulted only if UniMorph has no single other form.
+            if column is None or len(other_forms) == 1:
+                continue
+            rows = lookup.find_matches(verbs, lemma, form, query, column, self.strict)
+            contrasting: list[LexiconRow] = []
+            for row in rows:
+                contrasting += lookup.find_contrasts(verbs, row, query, column, self.strict)
+            other_forms.update(row.form for row in contrasting)
+            lookups[source] = Lookup(column, rows, contrasting)
         successful = [entry for entry in lookups.values() if entry.matches]
         if not successful:
             lower = (words.lower_case(form, self.lang), words.lower_case(lemma, self.lang))
@@ -273,25 +279,6 @@ class Inflector:
             forms[other_form] = OtherForm(sorted(values), objection, verdict == "undecided")
         rejected = Counter(judged.objection for judged in forms.values() if judged.objection)
         return Trace(lookups, sorted(own_values), forms, rejected if forms else {NO_FORM: 1})
-
-    def _look_up(self, form: str, lemma: str, query: Query) -> dict[str, Lookup]:
-        """Look a word up in each source, keyed by source.
-
-        The treebanks' lexicon is consulted only if UniMorph has no single other form.
-        """
-        lookups: dict[str, Lookup] = {}
-        other_forms: set[str] = set()
-        for source, verbs in zip(lookup.SOURCES, self.verbs, strict=True):
-            column = verbs.columns[self.feature]
-            if column is None or len(other_forms) == 1:
-                continue
-            matches = lookup.find_matches(verbs, lemma, form, query, column, self.strict)
-            contrasts: list[LexiconRow] = []
-            for row in matches:
-                contrasts += lookup.find_contrasts(verbs, row, query, column, self.strict)
-            other_forms.update(row.form for row in contrasts)
-            lookups[source] = Lookup(column, matches, contrasts)
-        return lookups
 
     def _objection(
         self, form: str, other_form: str, own_values: Set[str], values: Set[str], subject: str

@@ -227,7 +227,13 @@ def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[
         sorted_features = sorted(ud_features.items())
         written[entry] = ";".join([pos, *(f"{name}_{value}" for name, value in sorted_features)])
 
-    dropped = _rare_forms(counts, options.lexicon.form_ratio)
+    # Entries whose lemma and features have a far more frequent form.
+    highest: Counter[LexiconEntry] = Counter()  # keyed by the entry without its form
+    for entry, count in counts.items():
+        any_form = entry._replace(form="")
+        highest[any_form] = max(highest[any_form], count)
+    ratio = options.lexicon.form_ratio
+    dropped = {e for e, n in counts.items() if highest[e._replace(form="")] / n > ratio}
     if not corrected(options, "rare_readings"):
         dropped |= _rare_bundles(counts, options.lexicon.bundle_ratio)
     kept = [entry for entry in counts if entry not in dropped]
@@ -235,15 +241,6 @@ def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[
         # The authors write the entries sorted, and their reader takes the first for a header.
         kept.remove(min(kept, key=lambda entry: (entry.lemma, entry.form, written[entry])))
     return {entry: counts[entry] for entry in kept if " " not in entry.form}
-
-
-def _rare_forms(counts: Counter[LexiconEntry], ratio: float) -> set[LexiconEntry]:
-    """Find entries whose lemma and features have a form more than ``ratio`` times as frequent."""
-    highest: Counter[LexiconEntry] = Counter()  # keyed by the entry without its form
-    for entry, count in counts.items():
-        any_form = entry._replace(form="")
-        highest[any_form] = max(highest[any_form], count)
-    return {e for e, count in counts.items() if highest[e._replace(form="")] / count > ratio}
 
 
 def _rare_bundles(counts: Counter[LexiconEntry], ratio: float) -> set[LexiconEntry]:

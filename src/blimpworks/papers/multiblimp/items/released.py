@@ -147,16 +147,16 @@ class ReleasedPair(BaseModel, frozen=True):
         raise ValueError("wrong_sen is not sen with swap_head in place of the word after prefix")
 
 
-EXPECTED_FILE = (
-    "a released file of MultiBLiMP: a pair in each row, its columns between tabs and quoted"
-)
 FILE_REMEDY = "Retrieve or export the file again."
 
 
 def read_rows(path: Path, lang: str) -> Iterator[tuple[int, ReleasedPair]]:
     """Yield (number of the first line, pair) of a file. Raises UserError for a malformed pair."""
     line = 2
-    with reading(path, EXPECTED_FILE, FILE_REMEDY):
+    expected = (
+        "a released file of MultiBLiMP: a pair in each row, its columns between tabs and quoted"
+    )
+    with reading(path, expected, FILE_REMEDY):
         try:
             for last, cells in table_rows(path, [*ReleasedPair.model_fields], delimiter="\t"):
                 row = ReleasedPair.model_validate(cells)
@@ -267,6 +267,11 @@ def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
     word_features = {value: {"feats": {agreeing: words.from_unimorph(value)}} for value in values}
     congruent = [word_features[value] for value in values if value == item["grammatical"]]
     incongruent = [word_features[value] for value in values if value != item["grammatical"]]
+    attractors = {
+        "attractors": [word_features[value] for value in values],
+        "congruent_attractors": congruent,
+        "incongruent_attractors": incongruent,
+    }
     cells = {
         **{theirs: item[ours] for theirs, ours in RELEASED_COLUMNS.items()},
         **{theirs: item[ours] - 1 for theirs, ours in RELEASED_POSITIONS.items()},
@@ -276,12 +281,8 @@ def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
         | {"lemma": item["subject_lemma"]},
         "head_features": words.parse_feats(item["inflected_feats"])
         | {"lemma": item["inflected_lemma"]},
-        "attractors": [word_features[value] for value in values],
-        "congruent_attractors": congruent,
-        "incongruent_attractors": incongruent,
-        "num_attractors": len(values),
-        "num_congruent_attractors": len(congruent),
-        "num_incongruent_attractors": len(incongruent),
+        **attractors,
+        **{f"num_{name}": len(attracting) for name, attracting in attractors.items()},
         "has_attractors": bool(values),
         "only_has_congruent_attractors": bool(congruent) and not incongruent,
         "only_has_incongruent_attractors": bool(incongruent) and not congruent,

@@ -71,24 +71,21 @@ def select_pairs(
     return selected
 
 
-def _traits(pair: PairRow, published: bool) -> list[tuple[str, Any]]:
-    """List the (name, value) of traits to balance; the authors' code adds two to the paper's."""
-    attractors, congruent = pair["attractors"], pair["congruent_attractors"]
-    traits = [
-        ("subject", pair["subject"]),
-        ("verb", pair["inflected_form"]),
-        ("distance", pair["distance"]),
-        ("only congruent", attractors > 0 and congruent == attractors),
-        ("only incongruent", attractors > 0 and congruent == 0),
-    ]
-    if published:
-        traits += [("has attractors", attractors > 0), ("sentence", pair["good"])]
-    return traits
-
-
 def compute_weights(pairs: Sequence[PairRow], published: bool) -> list[float]:
     """Compute each pair's weight: one over the product of its traits' relative frequencies."""
-    traits_of_pairs = [_traits(pair, published) for pair in pairs]
+    traits_of_pairs = []
+    for pair in pairs:
+        attractors, congruent = pair["attractors"], pair["congruent_attractors"]
+        traits = [
+            ("subject", pair["subject"]),
+            ("verb", pair["inflected_form"]),
+            ("distance", pair["distance"]),
+            ("only congruent", attractors > 0 and congruent == attractors),
+            ("only incongruent", attractors > 0 and congruent == 0),
+        ]
+        if published:  # The authors' code adds two traits to the paper's.
+            traits += [("has attractors", attractors > 0), ("sentence", pair["good"])]
+        traits_of_pairs.append(traits)
     counts = Counter(trait for traits in traits_of_pairs for trait in traits)
     return [math.prod(len(pairs) / counts[trait] for trait in traits) for traits in traits_of_pairs]
 
@@ -114,16 +111,6 @@ def draw_pairs(
     drawn = [i for _, i in heapq.nlargest(options.sampling.per_condition, ranks)]
     drawn.sort(key=lambda i: pairs[i]["item_id"])
     return [{**pairs[i], "weight": weights[i] / total} for i in drawn]
-
-
-def _label_of(condition: Condition, pairs: Iterable[PairRow]) -> str:
-    """Return the label of the condition's grammatical value in its pairs; "?" without one."""
-    for pair in pairs:
-        values, labels = pair["grammatical"].split("|"), pair["label"].split("|")
-        label_by_value: dict[str, str] = dict(zip(values, labels, strict=True))
-        if condition.grammatical in label_by_value:
-            return label_by_value[condition.grammatical]
-    return "?"
 
 
 # Lines of the funnel.
@@ -154,7 +141,11 @@ def sample_pairs(
         members = [pair for pair in members if pair["item_id"] not in used_ids]
         conditions_of_pair.update(map(id, members))
         phenomenon, grammatical, ungrammatical, order, inflected = condition
-        label = "?" if phenomenon[:2] in untested else _label_of(condition, members)
+        # The first pair with the condition's grammatical value has its label.
+        labels: dict[str, str] = {}
+        for pair in reversed(members):
+            labels |= zip(pair["grammatical"].split("|"), pair["label"].split("|"), strict=True)
+        label = "?" if phenomenon[:2] in untested else labels.get(grammatical, "?")
         if phenomenon_sizes[phenomenon] < options.sampling.minimum:
             counts[TOO_FEW] += len(members)
             continue

@@ -60,14 +60,12 @@ READ_AS_MISSING = frozenset(
 _FROM_UNIMORPH = {unimorph: ud for ud, unimorph in UD_TO_UNIMORPH.items()}
 
 
-@cache
-def tag_features() -> dict[str, str]:
-    """Return the feature of each UniMorph tag, such as Number of SG; "pos" for parts of speech."""
-    features: dict[str, str] = {}
-    for row in read_cells(Path(__file__).with_name("unimorph_tags.tsv")):
-        for tag in row["tags"].split():
-            features.setdefault(tag, row["feature"])
-    return features
+TAG_FEATURES = {
+    tag: row["feature"]
+    for row in read_cells(Path(__file__).with_name("unimorph_tags.tsv"))
+    for tag in row["tags"].split()
+}
+"""Feature of each UniMorph tag, such as Number of SG; "pos" for parts of speech."""
 
 
 @cache
@@ -106,16 +104,15 @@ def _split_tags(tags: str) -> list[str]:
     split: list[str] = []
     for joined in tags.split(";"):
         tag = _restore_case(joined.strip())
-        split += [tag] if tag in tag_features() else tag.split(".")
+        split += [tag] if tag in TAG_FEATURES else tag.split(".")
     return [_restore_case(tag) for tag in split if tag]
 
 
 def _restore_case(tags: str) -> str:
     """Write tags joined by ``+`` as in the inventory: "sg" becomes "SG", "Coll" stays."""
-    inventory = tag_features()
     names = tags.split("+")
     for position, tag in enumerate(names):
-        if tag not in inventory and tag.upper() in inventory:
+        if tag not in TAG_FEATURES and tag.upper() in TAG_FEATURES:
             names[position] = tag.upper()
     return "+".join(names)
 
@@ -123,8 +120,7 @@ def _restore_case(tags: str) -> str:
 @cache
 def has_unknown_tags(tags: str) -> bool:
     """Tell whether a UniMorph tag string has a tag that ``parse_tags`` does not know."""
-    inventory = tag_features()
-    return any(name not in inventory for tag in _split_tags(tags) for name in tag.split("+"))
+    return any(name not in TAG_FEATURES for tag in _split_tags(tags) for name in tag.split("+"))
 
 
 @cache
@@ -134,10 +130,9 @@ def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
     "V;PRS;1+2;SG" has two readings, as has a feature with two tags. Unknown tags are left out. The
     part of speech is "" if no tag has it.
     """
-    feature_of_tag = tag_features()
     values_by_feature: dict[str, list[str]] = {}
     for tag in _split_tags(tags):
-        feature = feature_of_tag.get(tag.split("+")[0])
+        feature = TAG_FEATURES.get(tag.split("+")[0])
         if feature is not None:
             values_by_feature.setdefault(feature, []).extend(tag.split("+"))
     names = sorted(values_by_feature)

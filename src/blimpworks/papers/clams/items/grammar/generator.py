@@ -202,7 +202,13 @@ def preview(grammar: model.Grammar, show: int, vocabulary: set[str] | None) -> I
             yield "    …"
     warnings = [*remarks(grammar)]
     if vocabulary is not None:
-        tokens = tokens_of(grammar)
+        tokens: dict[str, None] = {}
+        for segment in (s for t in grammar.templates for s in grammar.segments(t)):
+            texts = [segment] if isinstance(segment, str) else []
+            if isinstance(segment, model.Reference):
+                for rule in grammar.slot_rules(segment.target).values():
+                    texts += [alternative.text for alternative in rule.alternatives]
+            tokens |= dict.fromkeys(" ".join(texts).split())
         missing = [token for token in tokens if token not in vocabulary]
         remark = f"all {len(tokens)} words are in the vocabulary"
         if missing:
@@ -221,7 +227,8 @@ def _remark(location: model.Location | Path, remark: str, **facts: object) -> st
 def remarks(grammar: model.Grammar) -> Iterator[str]:
     """Yield remarks, with locations, on text that is allowed but probably a mistake."""
     name = grammar.file.stem
-    if not clams.is_paradigm(name):
+    in_exhibits = {*clams.CONSTRUCTIONS}.union(*(names for *_, names in clams.ENGLISH_SETS))
+    if clams.construction_of(name) not in in_exhibits:
         close = get_close_matches(name, {**clams.CONSTRUCTIONS, **clams.ENGLISH})
         meant = f" (is {close[0]} meant?)" if close else ""
         details = {"name": name, "meant": meant, "phenomenon": clams.phenomenon_of(name)}
@@ -230,7 +237,7 @@ def remarks(grammar: model.Grammar) -> Iterator[str]:
     used: set[model.Preterminal] = set()
     for reference in _distinct(grammar):
         used |= grammar.slot_rules(reference.target).keys()
-    for rule in grammar.rules:
+    for rule in grammar.rules.values():
         locations = [rule.location, *(alternative.location for alternative in rule.alternatives)]
         locations = [location for location in locations if location.file == grammar.file]
         if locations and rule.defined not in used:
@@ -260,7 +267,7 @@ def remarks(grammar: model.Grammar) -> Iterator[str]:
                 if good.text == wrong.text:
                     yield _remark(wrong.location, "same word", text=wrong.text, **facts)
         # Alternatives that are empty, or that are repeated.
-        rule = grammar.by_preterminal[reference.target]
+        rule = grammar.rules[reference.target]
         seen: set[str] = set()
         for alternative in rule.alternatives:
             text, location = alternative.text, alternative.location
@@ -273,17 +280,3 @@ def remarks(grammar: model.Grammar) -> Iterator[str]:
 
 def _distinct(grammar: model.Grammar) -> Iterable[model.Reference]:
     return {r.target: r for template in grammar.templates for r in template.references}.values()
-
-
-def tokens_of(grammar: model.Grammar) -> list[str]:
-    """Return all words of the generated sentences, in the grammar's order."""
-    tokens: dict[str, None] = {}
-    for template in grammar.templates:
-        for segment in grammar.segments(template):
-            if isinstance(segment, str):
-                tokens[segment] = None
-                continue
-            for rule in grammar.slot_rules(segment.target).values():
-                for alternative in rule.alternatives:
-                    tokens |= dict.fromkeys(alternative.text.split())
-    return [*tokens]

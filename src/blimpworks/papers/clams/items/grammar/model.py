@@ -15,10 +15,10 @@ ungrammatical. A repeated left-hand side adds alternatives. ``#`` begins a comme
 Source: Mueller et al. (2020), section 3, and the authors' released grammars.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -91,7 +91,7 @@ class Rule:
     """A preterminal, its alternatives in order, and the location of its first line."""
 
     defined: Preterminal
-    alternatives: tuple[Alternative, ...]
+    alternatives: list[Alternative]
     location: Location
 
 
@@ -116,18 +116,14 @@ class Grammar:
     """Templates and rules in order of definition, the vary statement, and the grammar's file."""
 
     templates: tuple[Template, ...]
-    rules: tuple[Rule, ...]
+    rules: Mapping[Preterminal, Rule]
     vary: tuple[Reference, ...]
     file: Path
     variant: Variant
     """published: as the authors' program reads and expands it; corrected: as it is meant."""
 
-    @cached_property
-    def by_preterminal(self) -> dict[Preterminal, Rule]:
-        return {rule.defined: rule for rule in self.rules}
-
     def named(self, name: str) -> list[Rule]:
-        return [rule for rule in self.rules if rule.defined.name == name]
+        return [rule for rule in self.rules.values() if rule.defined.name == name]
 
     def items_for(self, target: Preterminal) -> list[Preterminal]:
         """Return the items of the vary statement that cover a preterminal."""
@@ -158,7 +154,7 @@ class Grammar:
         then has a series for each item, with the right rule also among the wrong rules, as in the
         authors' program.
         """
-        rule, named = self.by_preterminal[target], self.named(target.name)
+        rule, named = self.rules[target], self.named(target.name)
         items = list(dict.fromkeys(self.items_for(target)))
         covered = [[form for form in named if _falls_under(form.defined, item)] for item in items]
         if self.variant == "published" and items and all(item.attributes for item in items):
@@ -181,24 +177,6 @@ def listed(preterminals: Iterable[Preterminal]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def check_grammar(grammar: Grammar) -> None:
-    """Raise UserError for a mistake that prevents a grammar from generating sets."""
-    if not grammar.templates:
-        key = "no template common" if grammar.file.name == COMMON else "no template"
-        fail(Location(grammar.file, 1, 1), key, common=COMMON)
-    if not grammar.vary:
-        fail(Location(grammar.file, 1, 1), "no vary statement")
-    for item in grammar.vary:
-        rules = grammar.named(item.target.name)
-        if not rules:
-            _fail_undefined(grammar, item, "in the vary statement")
-        if not any(item.target.attributes <= rule.defined.attributes for rule in rules):
-            sets, name = listed(rule.defined for rule in rules), item.target.name
-            fail(item.location, "attributes of none", item=item.target, name=name, known=sets)
-    for template in grammar.templates:
-        _check_template(grammar, template)
-
-
 def _fail_undefined(grammar: Grammar, reference: Reference, where: str) -> NoReturn:
     """Raise UserError for an undefined preterminal, with a suggestion of defined ones."""
     name = reference.target.name
@@ -206,7 +184,7 @@ def _fail_undefined(grammar: Grammar, reference: Reference, where: str) -> NoRet
     if same:
         expected = f"one of the attribute sets that {name} is defined with: {listed(same)}"
     else:
-        names = list(dict.fromkeys(rule.defined.name for rule in grammar.rules))
+        names = list(dict.fromkeys(defined.name for defined in grammar.rules))
         # Names similar to a misspelt one, or else a few examples.
         close = get_close_matches(name, names) or names[:5]
         suggestion = f", such as {' or '.join(close)}" if close else "; there is none yet"
@@ -220,7 +198,7 @@ def _check_template(grammar: Grammar, template: Template) -> None:
     for reference in template.references:
         if reference.target.name == START:
             fail(reference.location, "template in a template", reference=reference.target)
-        if reference.target not in grammar.by_preterminal:
+        if reference.target not in grammar.rules:
             _fail_undefined(grammar, reference, "in a template")
     segments = grammar.segments(template)
     references = (segment for segment in segments if isinstance(segment, Reference))
@@ -267,10 +245,22 @@ def read_grammar(path: Path, common: Path | None, variant: Variant) -> Grammar:
     reader = _Reader()
     for file in [common, path] if common else [path]:
         reader.read(file)
-    collected = reader.rules.items()
-    rules = [Rule(name, tuple(texts), location) for name, (texts, location) in collected]
-    grammar = Grammar(tuple(reader.templates), tuple(rules), tuple(reader.varied), path, variant)
-    check_grammar(grammar)
+    templates, varied = tuple(reader.templates), tuple(reader.varied)
+    grammar = Grammar(templates, reader.rules, varied, path, variant)
+    if not grammar.templates:
+        key = "no template common" if path.name == COMMON else "no template"
+        fail(Location(path, 1, 1), key, common=COMMON)
+    if not grammar.vary:
+        fail(Location(path, 1, 1), "no vary statement")
+    for item in grammar.vary:
+        named = grammar.named(item.target.name)
+        if not named:
+            _fail_undefined(grammar, item, "in the vary statement")
+        if not any(item.target.attributes <= rule.defined.attributes for rule in named):
+            sets, name = listed(rule.defined for rule in named), item.target.name
+            fail(item.location, "attributes of none", item=item.target, name=name, known=sets)
+    for template in grammar.templates:
+        _check_template(grammar, template)
     return grammar
 
 
@@ -302,7 +292,7 @@ class _Reader(Transformer[Token, None]):
         super().__init__()
         self.file = Path()
         self.templates: list[Template] = []
-        self.rules: dict[Preterminal, tuple[list[Alternative], Location]] = {}
+        self.rules: dict[Preterminal, Rule] = {}
         self.varied: list[Reference] = []
 
     def read(self, file: Path) -> None:
@@ -345,8 +335,8 @@ class _Reader(Transformer[Token, None]):
     def rule(self, defined: Reference, *alternatives: Alternative | None) -> None:
         written = [alternative or Alternative("", defined.location) for alternative in alternatives]
         _check_arrow(str(defined.target), written[0].text.split(" ")[0], written[0].location)
-        alternatives_so_far, _ = self.rules.setdefault(defined.target, ([], defined.location))
-        alternatives_so_far += written
+        rule = self.rules.setdefault(defined.target, Rule(defined.target, [], defined.location))
+        rule.alternatives.extend(written)
 
     def vary(self, *items: Reference) -> None:
         self.varied += items
