@@ -76,7 +76,7 @@ def read_people(
         # Messages name a judgement by its paradigm, or by the phenomenon judged as a whole.
         rows["name"] = rows["phenomenon"].where(rows["paradigm"] == ALL, rows["paradigm"])
         numbers = (rows["n"] + rows["skipped"]).groupby(rows["name"]).sum()
-        for name in entry.without:
+        for name in dict.fromkeys(entry.without):
             if name not in numbers:
                 raise UserError(
                     f"{declared.path}: 'without' of people names {name!r}, which no row of "
@@ -97,7 +97,7 @@ def read_people(
                 f"'without: [{', '.join(lacking[:4])}]'."
             )
         if entry.without:
-            counts = ", ".join(f"{name} {numbers[name]}" for name in entry.without)
+            counts = ", ".join(f"{name} {numbers[name]}" for name in dict.fromkeys(entry.without))
             log.warning(
                 "%s: judgements of people that 'without' leaves out: %s", declared.path, counts
             )

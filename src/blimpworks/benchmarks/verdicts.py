@@ -385,3 +385,9 @@ def correlation(count: int, acceptable: ArrayLike, accepted: ArrayLike, both: Ar
     scale = np.sqrt(positive * (count - positive) * (predicted * (count - predicted)))
     values: Floats = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0)
     return values
+
+
+def matthews(acceptable: Mask, accepted: Mask) -> float:
+    """Compute Matthews' correlation of two masks [n]."""
+    both = (acceptable & accepted).sum()
+    return float(correlation(len(acceptable), acceptable.sum(), accepted.sum(), both))

@@ -53,7 +53,7 @@ METHODS: dict[str, str] = {
     "pseudo_perplexity": "lower exp(-mean(all))",
 }
 
-_OUTER = re.compile(r"-(?P<minus>.*)|exp *\((?P<exp>.*)\)")  # -VALUE or exp(VALUE)
+_OUTER = re.compile(r"(?s)-(?P<minus>.*)|exp *\((?P<exp>.*)\)")  # -VALUE or exp(VALUE)
 _TOTAL = re.compile(r"(\w+) *\( *(\w+) *\) *(?:/ *(\w+))?")  # sum(all) / bytes
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _EXAMPLES = "such as 'sum(all)', 'sum(region) / bytes' or 'lower exp(-mean(all))'"

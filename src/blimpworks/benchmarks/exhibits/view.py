@@ -93,11 +93,10 @@ def rated_count(rows: pd.DataFrame, column: str) -> float:
 
 
 def _matthews(rows: pd.DataFrame) -> float:
-    from blimpworks.benchmarks import verdicts
+    from blimpworks.benchmarks.verdicts import matthews
 
-    judged = rows.loc[rows["correct"].notna(), ["acceptable", "accepted"]].astype(bool)
-    counts = (*judged.sum(), judged.all(axis=1).sum())
-    return float(verdicts.correlation(len(judged), *counts))
+    judged = rows[rows["correct"].notna()]
+    return matthews(judged["acceptable"].to_numpy(bool), judged["accepted"].to_numpy(bool))
 
 
 def effects_in(rows: pd.DataFrame, name: str) -> pd.Series:

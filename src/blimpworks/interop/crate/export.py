@@ -7,6 +7,7 @@ graph of all files and jobs (JSON-LD) describe them.
 """
 
 import ast
+import dis
 import inspect
 import json
 import shutil
@@ -247,8 +248,10 @@ def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
             yield from _code_of(argument, seen)
         yield from _code_of(value.func, seen)
     elif inspect.isfunction(value):
-        # Write the constants and our functions that this function names before it.
-        for name in value.__code__.co_names:
+        # Write the constants and our functions that this function names before it. An attribute
+        # may have the name of another thing in the module.
+        loads = (i.argval for i in dis.get_instructions(value) if i.opname == "LOAD_GLOBAL")
+        for name in dict.fromkeys(loads):
             mentioned = value.__globals__.get(name)
             if isinstance(mentioned, str | int | float | tuple | list | dict | frozenset):
                 yield f"{name} = {mentioned!r}\n"

@@ -24,7 +24,7 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
         lang = TASK_TABLES[row.exhibit]
         n = int(sizes.get((row.column, lang)) or 0)
         accuracy = printed_accuracy(
-            row.model_copy(update={"value": row.sound}),
+            row.model_copy(update={"value": row.sound, "text": f"{row.sound:g}"}),
             f"percent, and the number of prompts in {SAMPLES}, column {lang!r}",
             valid=n > 0,
             model=row.row,
