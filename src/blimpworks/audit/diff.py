@@ -303,7 +303,7 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
         both = old.merge(new, on=CELL_KEY)
         only["A"][exhibit] += len(old) - len(both)
         only["B"][exhibit] += len(new) - len(both)
-        # A number has moved if its value or text differs, or if only one of the two is NaN.
+        # A number has changed if its value or text differs, or if only one of the two is NaN.
         before, after = (both[f"value_{side}"].astype(float) for side in "xy")
         differs = ((before - after).abs() > TOLERANCE) | (both["text_x"] != both["text_y"])
         is_nan = before.isna() | after.isna()
@@ -352,18 +352,18 @@ def as_json(comparison: RunComparison) -> str:
 def as_text(comparison: RunComparison, list_all: bool = False) -> str:
     """Return the comparison as text; without ``list_all`` only the largest changes."""
     lines = [f"A {comparison.first.root}", f"B {comparison.second.root}", ""]
-    # The causes, each with its jobs and the count of numbers that it moved.
+    # The causes, each with its jobs and the count of numbers that it changed.
     lines.append("Done differently:" if comparison.causes else "No job does anything differently.")
     moved = Counter(cause for move in comparison.moves for cause in move.causes)
     width = max((len(cause.category) for cause in comparison.causes), default=0)
     for cause, jobs in comparison.causes.items():
         by = f"{len(jobs)} jobs" if len(jobs) > 1 else jobs[0].removeprefix("results/")
         count = moved[cause]
-        effect = f"behind {count} of the numbers that moved" if count else "moved no number"
+        effect = f"behind {count} of the numbers that changed" if count else "changed no number"
         lines.append(f"   {cause.category:{width}}  {cause.text}  ({by}; {effect})")
-    # The numbers that moved, in groups with the same causes, the largest group first.
+    # The numbers that changed, in groups with the same causes, the largest group first.
     total = comparison.same + len(comparison.moves)
-    lines += ["", f"{len(comparison.moves)} of {total} numbers that both have moved."]
+    lines += ["", f"{len(comparison.moves)} of {total} numbers that both have changed."]
     moves_by_causes: dict[frozenset[Cause], list[Move]] = {}
     for move in comparison.moves:
         moves_by_causes.setdefault(move.causes, []).append(move)
@@ -379,7 +379,7 @@ def as_text(comparison: RunComparison, list_all: bool = False) -> str:
             by = "" if math.isnan(move.by) else f"  ({move.by:+.4g})"
             lines.append(f"      {move.exhibit}  {move.row} / {move.column}: {texts}{by}")
         if len(listed) < len(moves):
-            lines.append(f"      … and {len(moves) - len(listed)} that moved less (--all)")
+            lines.append(f"      … and {len(moves) - len(listed)} that changed less (--all)")
     for name, counts in comparison.only.items():
         if counts:
             by_exhibit = ", ".join(f"{exhibit} {n}" for exhibit, n in counts.items())
