@@ -131,8 +131,8 @@ NO_NUMBER = {
     "accuracy": NOT_JUDGED,
     "correlation": f"{NOT_JUDGED}, or all values are equal",
     "variance": f"{NOT_JUDGED}, too few words have all values, or all values are equal",
-    "acquisition": "no number; it needs three checkpoints of one run (--checkpoints), and three "
-    "words with both ages",
+    "acquisition": "no number; it needs three checkpoints of one run (--checkpoints), four "
+    "surprisals of each word, and three words with both ages",
 }
 """Reasons why a task of a suite has no number, by the task's measure."""
 
