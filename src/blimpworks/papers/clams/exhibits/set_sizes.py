@@ -2,8 +2,8 @@
 
 Table 6 has the number of sets of each construction (row) and language (column). Table 7 has the
 number of sets that BERT could score: both focus words (``laugh/laughs``) are in its vocabulary.
-The paper does not say which words these are, so the published form infers them from the numbers
-(``infer_vocabulary``). It has the recomputed numbers in hidden cells, which are not shown.
+The paper does not say which words these are. The published form (made from printed numbers) infers
+them (``infer_vocabulary``); its hidden cells have the numbers that follow from them.
 Input: the campaign's items, the authors' released sets (``SETS``), and printed numbers.
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), appendix D.
 """
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ SIMPLE = "simple_agrmt"
 SAME_PREDICATES = ("vp_coord", "subj_rel", "obj_rel_across", "prep")
 """Constructions with the focus words (the two words that differ) of simple agreement."""
 ENGLISH_PREDICATES = ("vp_coord", "subj_rel")
-"""These constructions in English, where others have sets with inanimate nouns too."""
+"""The same for English, where sets of the other two constructions also have inanimate nouns."""
 EXAMPLE_COLUMNS = ("item_id", "lang", "paradigm", "good", "bad", *shared.SPANS)
 """Columns of items that an example needs."""
 SETS = "evaluation_sets"
@@ -71,19 +71,12 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     if labels.source == "published":
         cells = grid.printed(tables, "table6")
-        same, total = None, len(cells)
-        sets = read_sets(tables)
-        if not sets.empty:
-            sizes = {}
-            for (key, row), column in product(grid.rows.items(), grid.columns):
-                where = {"lang": column.lang, "paradigm": clams.paradigms(key, inanimate=False)}
-                cell_key, number = (row, f"{column.name}, released"), (key, column.key)
-                cell = shared.formula_cell(sets, cell_key, TOTAL, SETS, where, ".0f")
-                sizes[number] = replace(cell, stands_for=number, printed=False)
-            same = sum(sizes[c.stands_for].value == c.value for c in cells if c.stands_for in sizes)
-            cells += sizes.values()
-        description = describe("table6_published", same=same, total=total)
-        return measures.table_of(description, cells, [grid])
+        released = _released_cells(read_sets(tables), grid)
+        released_sizes = {cell.stands_for: cell.value for cell in released}
+        equal_count = sum(released_sizes.get(cell.stands_for) == cell.value for cell in cells)
+        same = equal_count if released else None
+        description = describe("table6_published", same=same, total=len(cells))
+        return measures.table_of(description, [*cells, *released], [grid])
     for path in tables["items"]:
         items = read_table(ITEMS, path, ["lang", "phenomenon", "paradigm"]).to_pandas()
         for column, (key, row) in product(grid.columns, grid.rows.items()):
@@ -95,6 +88,26 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
                 cell = Cell(row, column.name, n, str(n), COUNT, "items", where, n)
                 cells.append(replace(cell, stands_for=(key, column.key)))
     return measures.table_of(describe("table6"), cells, [grid])
+
+
+def _released_cells(sets: pd.DataFrame, grid: Grid) -> list[Cell]:
+    """Return the hidden cells of Table 6, with numbers of released sets; none without these."""
+    cells: list[Cell] = []
+    for (key, row), column in product(grid.rows.items(), grid.columns) if len(sets) else ():
+        where = {"lang": column.lang, "paradigm": clams.paradigms(key, inanimate=False)}
+        cell_key = (row, f"{column.name}, released")
+        cell = shared.formula_cell(sets, cell_key, TOTAL, SETS, where, ".0f")
+        cells.append(replace(cell, stands_for=(key, column.key), printed=False))
+    return cells
+
+
+class Computed(NamedTuple):
+    """A number of Table 7, by a formula from those ``rows`` of a table that ``where`` selects."""
+
+    rows: pd.DataFrame
+    formula: Formula
+    source: str
+    where: dict[str, Any]
 
 
 def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -116,49 +129,45 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
         return measures.table_of(description, cells, grids)
     printed = shared.read_printed(tables)
     printed = printed[printed["exhibit"].isin(["table6", "table7"]) & printed["value"].notna()]
-    # Both grids have a row "In a sentential complement"; only their columns tell the rows apart.
-    names = {
+    # Titles by keys. "In a sentential complement" is a row of both grids, under other columns.
+    titles = {
         (key, column.key): (row, column.name)
         for grid in grids
         for (key, row), column in product(grid.rows.items(), grid.columns)
     }
     sets = read_sets(tables)
-    for column in grids[0].columns:
+    for column in columns:
         if sets.empty:
             computed = _from_share(printed, column)
         else:
             computed = _from_words(printed, sets[sets["lang"] == column.lang], column)
         for key, (rows, formula, source, where) in computed.items():
-            row, name = names[key, column.key]
-            cell_key = (row, f"{name}, from the vocabulary")
+            row, column_title = titles[key, column.key]
+            cell_key = (row, f"{column_title}, from the vocabulary")
             cell = shared.formula_cell(rows, cell_key, formula, source, where, ".0f")
             cells.append(replace(cell, stands_for=(key, column.key), printed=False))
     return measures.table_of(description, cells, grids)
 
 
-Computed = dict[str, tuple[pd.DataFrame, Formula, str, dict[str, Any]]]
-"""Rows, formula, name of the rows' table, and filter of the number of each construction."""
-
-
 def _from_words(
     printed: pd.DataFrame, sets: pd.DataFrame, column: measures.SeriesColumn
-) -> Computed:
-    """Count the sets with the focus words that explain most numbers of a column of Table 7."""
+) -> dict[str, Computed]:
+    """Count each construction's sets with the focus words that explain a column of Table 7 best."""
     numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
     sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
     vocabulary = infer_vocabulary(sets, sizes)
-    computed: Computed = {}
+    computed = {}
     for key in sizes:
         paradigms = clams.paradigms(key, inanimate=True)
         where = {"lang": column.lang, "paradigm": paradigms, "focus": vocabulary}
-        computed[key] = (sets, TOTAL, SETS, where)
+        computed[key] = Computed(sets, TOTAL, SETS, where)
     return computed
 
 
-def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> Computed:
+def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> dict[str, Computed]:
     """Estimate numbers of Table 7 from Table 6, without the released sets.
 
-    Constructions with the predicates of simple agreement have the same share of scored sets.
+    Of constructions with the focus words of simple agreement, the same share of sets is scored.
     """
     values = printed.set_index(["exhibit", "row", "column"])["value"]
     scored = values.get(("table7", SIMPLE, column.key))
@@ -170,7 +179,7 @@ def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> Compute
     formula = measures.fraction_of(share.numerator, share.denominator)
     keys = ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES
     present = [key for key in keys if ("table6", key, column.lang) in values.index]
-    return {key: (printed, formula, "published", {**where, "row": key}) for key in present}
+    return {key: Computed(printed, formula, "published", where | {"row": key}) for key in present}
 
 
 def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list[str]:
@@ -178,8 +187,8 @@ def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list
 
     ``scored_sets`` is the printed number of sets by construction. It should be the sum of n in
     ``sets`` over the focus words in the vocabulary, because the paper skips other sets (appendix
-    D). All subsets of words are tried. The result gives the printed number of most constructions;
-    among equal subsets, the smallest is chosen, then the first.
+    D). All subsets of words are tried. The result is the subset that gives the printed numbers of
+    the most constructions; among equal subsets, the smallest is chosen, then the first.
     Raises ValueError for more than ``MOST_FOCUS_WORDS`` words.
     """
     wide = sets.pivot_table(index="construction", columns="focus", values="n", aggfunc="sum")
@@ -191,6 +200,6 @@ def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list
     n = len(focus_words)
     subsets = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.int64)
     matched = (subsets @ counts.T == np.array([*scored_sets.values()])).sum(axis=1)
-    # The last key of lexsort decides first, the order of the subsets last.
+    # Most matches, then fewest words, then the first subset: lexsort's last key decides first.
     best = np.lexsort((subsets.sum(axis=1), -matched))[0]
     return [word for word, is_in in zip(focus_words, subsets[best], strict=True) if is_in]
