@@ -189,7 +189,7 @@ def languages_text(model: ModelStatus, width: int = DEFAULT_WIDTH) -> str:
 
 
 def _job_json(status: JobStatus) -> dict[str, Any]:
-    # "attempt" is the start of the last attempt, "heard" the last write, "last_words" a line.
+    # attempt: the last one's start; heard: last write; last_words: last line of a failed job's log.
     newest = status.newest
     return {
         "part": status.job.name,

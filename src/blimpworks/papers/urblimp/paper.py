@@ -18,7 +18,7 @@ from blimpworks.papers.urblimp.phenomena import BENCHMARK, PARADIGMS
 from blimpworks.papers.urblimp.settings import BIDIRECTIONAL, UrblimpOptions
 
 EXPECTED_PAIRS = 9000
-"""Pairs that jobs are planned for: 1.8 for each of UD_Urdu-UDTB's 5,130 sentences, as in 1,087."""
+"""Pairs that jobs are planned for: 1.8 for each sentence of UD_Urdu-UDTB, as counted in 1,087."""
 TEXT_KIND = "urblimp_text"
 """Kind of the sources that are plain text for pairs."""
 

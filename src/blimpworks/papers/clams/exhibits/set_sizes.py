@@ -167,7 +167,7 @@ def _from_words(
 def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> dict[str, Computed]:
     """Estimate numbers of Table 7 from Table 6, without the released sets.
 
-    Of constructions with the focus words of simple agreement, the same share of sets is scored.
+    They assume the same share of scored sets where the focus words are those of simple agreement.
     """
     values = printed.set_index(["exhibit", "row", "column"])["value"]
     scored = values.get(("table7", SIMPLE, column.key))
