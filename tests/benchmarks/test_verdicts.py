@@ -17,9 +17,9 @@ from blimpworks.audit.explain_text import item_lines
 from blimpworks.audit.lineage import Node
 from blimpworks.benchmarks.verdicts import (
     best_threshold,
-    correlation,
     folds_of,
     judge_designs,
+    matthews_correlation,
     thresholds,
 )
 from blimpworks.errors import UserError
@@ -372,7 +372,7 @@ def test_what_cannot_be_judged_is_refused(tmp_path, acceptable, method, says):
 def test_matthews_correlation_is_that_of_pearson_with_its_interval(pairs):
     acceptable, accepted = (np.array(each) for each in zip(*pairs, strict=True))
     counts = acceptable.sum(), accepted.sum(), (acceptable & accepted).sum()
-    value = float(correlation(len(pairs), *counts))
+    value = float(matthews_correlation(len(pairs), *counts))
     if len({*acceptable.tolist()}) < 2 or len({*accepted.tolist()}) < 2:
         assert value == 0.0
         return
@@ -385,7 +385,7 @@ def test_matthews_correlation_is_that_of_pearson_with_its_interval(pairs):
 
 def test_correlations_do_not_overflow_and_intervals_have_their_ends():
     million = 10**6
-    assert float(correlation(8 * million, 4 * million, 4 * million, 3 * million)) == 0.5
+    assert float(matthews_correlation(8 * million, 4 * million, 4 * million, 3 * million)) == 0.5
     assert correlation_interval(0.5, 3) == (-1.0, 1.0)
     assert correlation_interval(1.0, 50) == (1.0, 1.0)
     assert correlation_interval(-1.0, 50) == (-1.0, -1.0)

@@ -185,7 +185,7 @@ def test_waiting_jobs_are_known_by_their_comment_and_directory(slurm):
     )
     expected = [("m-1.5b", "multi.eng"), ("m", "deu"), ("m-1.5b", "multi")]
     result = read_queue(expected)
-    assert result.listed
+    assert result.answered
     assert result.pending == {("m-1.5b", "multi.eng"): "1"}
     assert result.states == {"1": "PENDING", "2": "PENDING", "3": "RUNNING"}
     slurm("squeue", "echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1")
@@ -210,13 +210,13 @@ def test_what_remains_is_told_by_the_models_own_pace_or_that_of_others_by_their_
     write_progress(tree.log(), scored(100, 300))
     small, large = tree.status().models
     assert (small.rate("new"), small.rate("tokens")) == (50, 450)
-    assert (small.seconds_left, small.speed_is_borrowed) == (pytest.approx(200 / 50), False)
+    assert (small.seconds_left, small.has_speed_of_others) == (pytest.approx(200 / 50), False)
     tree.manifest(300)
     small, large = tree.status().models
     assert small.seconds_left == 0
     ratio = large.parameters / small.parameters
     assert large.seconds_left == pytest.approx(300 / 50 * ratio + 30)
-    assert large.speed_is_borrowed
+    assert large.has_speed_of_others
 
 
 def test_sentences_of_items_that_are_not_built_are_as_expected(tree):

@@ -397,7 +397,7 @@ def write_local(folder, suite):
 def test_tasks_whose_files_the_user_has_are_read_from_there(name, tmp_path, monkeypatch):
     monkeypatch.setenv(FOLDERS, "")
     suite, data = write_local(tmp_path, name)
-    evaluation = Evaluation(suite=suite, suite_data=data, local_tasks=[*LOCAL[name]])
+    evaluation = Evaluation(suite=suite, suite_data=data, local_benchmarks=[*LOCAL[name]])
     try:
         evaluation.add_local_tasks(tmp_path / "out")
     finally:
@@ -435,7 +435,7 @@ def test_changed_files_are_taken_over_whatever_their_time_and_equal_ones_stay(tm
 
 
 def test_a_suite_of_which_nothing_is_run_is_refused(tmp_path):
-    evaluation = Evaluation(suite="babylm-strict", local_tasks=["babylm_comps"])
+    evaluation = Evaluation(suite="babylm-strict", local_benchmarks=["babylm_comps"])
     with pytest.raises(UserError, match="no task of the suite babylm-strict is run; name its data"):
         evaluation.add_local_tasks(tmp_path / "out")
 
@@ -443,7 +443,7 @@ def test_a_suite_of_which_nothing_is_run_is_refused(tmp_path):
 def test_tasks_whose_files_are_nowhere_are_named_before_the_run(tmp_path):
     names = ("babylm_blimp",)
     evaluation = Evaluation(
-        "auto", names, suite="babylm-strict", local_tasks=[*LOCAL["babylm-strict"]]
+        "auto", names, suite="babylm-strict", local_benchmarks=[*LOCAL["babylm-strict"]]
     )
     evaluation.add_local_tasks(tmp_path / "out")
     assert evaluation.benchmarks == names
@@ -483,7 +483,7 @@ def test_checkpoints_are_folders_in_the_order_of_training(tmp_path):
     with pytest.raises(UserError, match=r"'step_1_500' has 1_500, which may be one number"):
         checkpoints_of(str(tmp_path), "step*")
     (tmp_path / "again_9M").mkdir()
-    with pytest.raises(UserError, match="'again_9M' and 'chck_9M' is the same"):
+    with pytest.raises(UserError, match="'again_9M' and 'chck_9M' have the same last number"):
         checkpoints_of(str(tmp_path), "*_9M")
     with pytest.raises(UserError, match="it has none"):
         checkpoints_of(str(tmp_path / "missing"), "*")

@@ -10,7 +10,7 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.items import regions_of
 from blimpworks.judging.judge import Rules, judge
 from blimpworks.papers.urblimp.analysis import compare_lengths
-from blimpworks.papers.urblimp.exhibits.evaluation import GEMMA, TUNED
+from blimpworks.papers.urblimp.exhibits.evaluation import GEMMA, GEMMA_TUNED
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.urblimp.tables import ITEM_SCHEMA, RULE_COUNTS
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, Evaluation, write_rows
@@ -109,7 +109,7 @@ def campaign(root, languages, printed):
 METHOD = "perplexity"
 N = 20
 SKILL = dict(zip(GEMMA, (0.6, 0.7, 0.8, 0.9), strict=True)) | {
-    **dict(zip(TUNED, (0.5, 0.65, 0.75, 0.85), strict=True)),
+    **dict(zip(GEMMA_TUNED, (0.5, 0.65, 0.75, 0.85), strict=True)),
     "llama-3-70b": 0.95,
     "deepseek-r1-distill-llama-70b": 0.88,
     "ours": 0.55,

@@ -32,11 +32,11 @@ log = logging.getLogger(__name__)
 Z95 = NormalDist().inv_cdf(0.975)
 """Half the width of the central 95 % of a normal distribution, in standard deviations."""
 GROUP_COLUMNS = ["phenomenon", "paradigm", "method"]
-JUDGEMENT_COLUMNS = [*GROUP_COLUMNS, "correct", "tie", "near_tie"]
+VERDICT_COLUMNS = ["correct", "tie", "near_tie"]
 Judged = tuple[str, str, Path]
 """Model, language, and table of judgements."""
 TABLE = "table"
-"""Column with the number of a row's table, if several tables are summarised together."""
+"""Column with the index of a row's table, if several tables are summarised together."""
 BLOCK_ROWS = 200_000
 """Rows that are summarised together, which is faster than one table at a time."""
 NOMINAL = "nominal"
@@ -46,7 +46,7 @@ NOMINAL = "nominal"
 def wilson(correct: float, n: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of the proportion of ``correct`` in ``n`` > 0 (Wilson 1927).
 
-    ``correct``, in which ties may count half, is rounded to an integer, halves to an even one.
+    ``correct``, in which ties may count half, is rounded to an integer (halves to even).
     """
     # The formula is written out, because importing SciPy or statsmodels takes long.
     right = round(correct)
@@ -72,8 +72,8 @@ def mean_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, 
     return middle - below, middle + above
 
 
-def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
-    """Return n divided by the nominal number of prompts for each row of ``accuracies``.
+def _denominator_ratios(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
+    """Return n ÷ the nominal number of prompts, by which each row's accuracy is multiplied.
 
     It is 1 for methods other than ``published``, and for rows without a nominal number.
     """
@@ -81,25 +81,27 @@ def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
     template = judgements["paradigm"].astype(str).str.extract(r"(template=\d+)", expand=False)
     by_template = judgements[NOMINAL].groupby([judgements["phenomenon"].astype(str), template])
     nominal = dict[Any, float](by_template.max().items())
+    # Sums over the templates of a task, and over all tasks (a task is a phenomenon).
     for (task, _), prompts in [*nominal.items()]:
         for total in ((task, ALL), (ALL, ALL)):
             nominal[total] = nominal.get(total, 0.0) + prompts
     names = accuracies[["phenomenon", "paradigm"]].astype(str).itertuples(index=False, name=None)
-    shares: pd.Series = accuracies["n"] / [nominal.get(name, np.nan) for name in names]
-    return shares.where(accuracies["method"] == PUBLISHED, 1.0).fillna(1.0)
+    ratios: pd.Series = accuracies["n"] / [nominal.get(name, np.nan) for name in names]
+    return ratios.where(accuracies["method"] == PUBLISHED, 1.0).fillna(1.0)
 
 
 def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFrame:
     """Compute a model's accuracies in a language by phenomenon, paradigm and method.
 
     If there is a column ``table``, tables are summarised separately. Rows with paradigm ``all`` or
-    phenomenon ``all`` are micro averages, in which a pair of two paradigms is counted twice
+    phenomenon ``all`` are micro averages; a pair that two paradigms share is counted twice
     (Jumelet et al. 2025, section 6). ``skipped`` is the number of items without a verdict. With
-    ``one_more`` the accuracy of a paradigm is (correct + 1) / (n + 1); its interval is unchanged.
+    ``one_more`` the accuracy of a paradigm is (correct + 1) / (n + 1), as by the script of Mueller
+    et al. (2020) for LSTMs; its interval is unchanged.
 
-    If there is a column ``nominal``, accuracies and intervals by the method ``published`` have
-    another denominator (Moroni et al. 2025): the nominal number of prompts of a template, or their
-    sum over the templates of a task. n stays the number of judgements.
+    If there is a column ``nominal``, the denominator of accuracies and intervals by the method
+    ``published`` is not n (Moroni et al. 2025). It is the nominal number of prompts of a template,
+    or their sum over the templates of a task.
     """
     # Each judgement counts in its paradigm, in its phenomenon, and in the benchmark.
     rows = judgements.assign(skipped=judgements["correct"].isna())
@@ -114,20 +116,20 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
         near_ties=("near_tie", "sum"),
     ).reset_index()
     summary = counts[counts["n"] > 0].copy()
-    # The script of Mueller et al. (2020) for LSTMs adds one for each file of sentences.
+    # The script adds one for each file of sentences, which is a paradigm.
     added = (summary["paradigm"] != ALL) & one_more
     summary["accuracy"] = (summary["correct"] + added) / (summary["n"] + added)
     bounds = [wilson(c, n) for c, n in zip(summary["correct"], summary["n"], strict=True)]
     summary["low"], summary["high"] = [low for low, _ in bounds], [high for _, high in bounds]
     if NOMINAL in judgements:
         numbers = ["accuracy", "low", "high"]
-        summary[numbers] = summary[numbers].mul(_shares(judgements, summary), axis=0)
+        summary[numbers] = summary[numbers].mul(_denominator_ratios(judgements, summary), axis=0)
     return summary
 
 
 def _read(path: Path) -> pa.Table:
     # Only judgements of answers have the column NOMINAL.
-    table = read_table(JUDGEMENTS, path, ["item_id", *JUDGEMENT_COLUMNS, NOMINAL])
+    table = read_table(JUDGEMENTS, path, ["item_id", *GROUP_COLUMNS, *VERDICT_COLUMNS, NOMINAL])
     for column in ("phenomenon", "paradigm"):
         if wrong := {None, ALL} & {*table[column].unique().to_pylist()}:
             raise UserError(
@@ -136,8 +138,7 @@ def _read(path: Path) -> pa.Table:
                 "them again."
             )
     # Repeated judgements of a pair must agree; each of them counts.
-    keys = ["item_id", "phenomenon", "paradigm", "method"]
-    repeated = count_repeats(table, keys, JUDGEMENT_COLUMNS[3:], path, "verdicts")
+    repeated = count_repeats(table, ["item_id", *GROUP_COLUMNS], VERDICT_COLUMNS, path, "verdicts")
     if repeated:
         log.info("%s: %d of %d rows repeat pairs of earlier rows", path, repeated, len(table))
     unjudged = table["correct"].null_count
@@ -154,19 +155,18 @@ def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Itera
         rows = 0
         for number, (model, _, path) in enumerate(judgements):
             table = _read(path)
-            # A table with nominal numbers of prompts is summarised by itself.
+            # A table with nominal numbers of prompts is a block by itself.
             separate = number if NOMINAL in table.column_names else -1
             key = (model in one_more, separate, rows // BLOCK_ROWS)
             yield key, table.append_column(TABLE, pa.array(np.full(len(table), number)))
             rows += len(table)
 
     types = {**dict.fromkeys(GROUP_COLUMNS, object), "tie": "boolean", "near_tie": "boolean"}
-    labels = pd.DataFrame([(model, lang) for model, lang, _ in judgements], dtype=object)
+    labels = pd.DataFrame([row[:2] for row in judgements], columns=["model", "lang"], dtype=object)
     for (with_one_more, *_), block in groupby(tables(), key=itemgetter(0)):
         joined = pa.concat_tables([table for _, table in block]).unify_dictionaries()
         summary = summarise(joined.to_pandas().astype(types), one_more=with_one_more)
-        number = summary[TABLE]
-        yield summary.assign(model=number.map(labels[0]), lang=number.map(labels[1]))
+        yield summary.join(labels, on=TABLE)
 
 
 def compute_accuracies(

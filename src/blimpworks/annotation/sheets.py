@@ -8,7 +8,7 @@ writes tables of ratings, participants and accuracies. A filled row of a sheet:
     r0123456789abcdef  the cats sleeps .    the cat sleeps .    2
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3 and Table 9; the paper's participants
-judged on PCIbex (Zehr and Schwarz 2018).
+judged on PCIbex (Zehr and Schwarz 2018). Lists may also have single sentences, to answer yes or no.
 """
 
 import logging
@@ -27,22 +27,26 @@ from blimpworks.tables import ACCURACIES, read_schema, read_table, write_frame, 
 
 log = logging.getLogger(__name__)
 
-# The key. row: id in the sheet; list: name of the list; place: position in the list, from 1; part:
-# purpose of the row, which is practice, pair or (attention) check; item_id: id of the pair, also of
-# the pair from which a check has its grammatical sentence.
+# The key of the lists, with a row for each row of a sheet. Columns:
+#   row      id in the sheet
+#   list     name of the list
+#   place    position in the list, from 1
+#   part     purpose of the row: practice, pair or check (of attention)
+#   item_id  id of the pair; for a check, of the pair with its grammatical sentence
 VALIDATION_KEY = read_schema(__file__, "schemas/validation_key.tsv")
 # A row for each judgement of a pair (not of practice and checks) by participants who are not left
 # out. place: position in the list.
 VALIDATION_RATINGS = read_schema(__file__, "schemas/validation_ratings.tsv")
-# n: pairs that the participant has judged; checks: attention checks on the list, answered or not;
-# passed: checks with the right answer; left_out: whether too few checks are passed, so that the
-# participant's judgements are not used.
+#   n         pairs that the participant has judged
+#   checks    attention checks on the list, answered or not
+#   passed    checks with the right answer
+#   left_out  whether the judgements are not used, because too few checks are passed
 VALIDATION_PARTICIPANTS = read_schema(__file__, "schemas/validation_participants.tsv")
 FIRST, SECOND, SENTENCE, CHOICE, NOTE = "first", "second", "sentence", "choice", "note"
 SHEET = (spreadsheet.ID, FIRST, SECOND, CHOICE, NOTE)  # columns of sheets with pairs
 SINGLE = (spreadsheet.ID, SENTENCE, CHOICE, NOTE)  # columns of sheets with single sentences
 MAIN = "main"  # column ``Part`` of pairs and checks in the table for PCIbex
-CHOICES = {"1": True, "2": False, FIRST: True, SECOND: False}  # True for the first sentence
+CHOICES = {"1": True, "2": False, FIRST: True, SECOND: False}  # True for the first of two
 Key = Mapping[str, Mapping[str, Any]]  # row of the key by its id
 HUMAN, METHOD = "human", "choice"  # model and method in the table of people's accuracies
 
@@ -91,7 +95,7 @@ def write_lists(
 def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
     """Read the keys of lists; return the rows of the keys by row id.
 
-    Lists of several keys may have the same name. So the path of the key is added to the name.
+    With several keys, each list's name ends in the path of its key, because names may be the same.
     """
     key = {}
     for path in paths:
@@ -102,6 +106,7 @@ def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
 
 
 def _participant(path: Path, columns: Sequence[str]) -> dict[str, str]:
+    """Return {column with choices: participant}, as ``spreadsheet.Form`` expects."""
     if CHOICE not in columns:
         raise spreadsheet.columns_error(path, columns, f"{spreadsheet.ID!r} and {CHOICE!r}")
     return {CHOICE: spreadsheet.annotator_of(path)}
@@ -110,9 +115,9 @@ def _participant(path: Path, columns: Sequence[str]) -> dict[str, str]:
 def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
     """Return a row for each choice in filled sheets: the key's columns and three others.
 
-    ``participant``: end of the file's name (anna of ``urd.anna.csv``). ``chose_first``,
-    ``chose_good``: whether the participant chose the first, or the grammatical, sentence. Raises
-    UserError in the cases of ``Form.labels``.
+    ``participant``: end of the file's name (anna of ``urd.anna.csv``). ``chose_first``: whether the
+    participant chose the first sentence, or answered yes to a single one. ``chose_good``: whether
+    that is right. Raises UserError in the cases of ``Form.labels``.
     """
     form = spreadsheet.Form(
         texts={name: _texts(row["first"], row["second"]) for name, row in key.items()},
@@ -166,8 +171,8 @@ def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.Dat
 def accuracies_of(ratings: pd.DataFrame, benchmark: str, lang: str) -> pd.DataFrame:
     """Return people's accuracy on each paradigm, as a table of accuracies.
 
-    Accuracy is the share of right choices of a pair, as a mean over pairs. ``n`` is the number of
-    pairs, also for Wilson's interval, since judgements of the same pair are not independent.
+    Accuracy is the share of right choices of a pair, as a mean over pairs. ``n``, also in Wilson's
+    interval, counts pairs, not judgements, since judgements of the same pair are not independent.
     """
     keys = ["phenomenon", "paradigm"]
     pairs = ratings.groupby([*keys, "item_id"])["chose_good"].mean().reset_index()
@@ -221,7 +226,7 @@ def read_validation(
     judgements = ratings.groupby("item_id").size()
     incomplete = int((judgements != options.per_pair).sum())
     if incomplete:
-        text = "%d of %d pairs do not have %d judgements, and are left out of kappa"
+        text = "%d of %d pairs do not have %d judgements, and are left out of Fleiss' kappa"
         log.warning(text, incomplete, len(judgements), options.per_pair)
     return {
         "participants": len(people),

@@ -36,7 +36,7 @@ TOKEN_COLUMNS = ("item_id", "rounding", "good_ids", "good_logprobs", "good_ends"
 
 
 class RegionSide(Side):
-    """Token scores of n regions: tokens are the sentence's, lengths are the region's."""
+    """Token scores of n regions: of all tokens of the sentence, but with the region's lengths."""
 
     @cached_property
     def characters(self) -> Integers:
@@ -59,7 +59,7 @@ class Group:
     by_mean: bool
     """Whether ``correct`` is the share of predictions that hold, not whether all hold."""
     slices: Mapping[Region, slice]
-    """Rows of the items' regions [n] in the table of the regions of all groups, by region."""
+    """Rows of each region, one for each item, in the table of the regions of all groups."""
 
 
 def _label(items: pa.Table, number: int) -> str:
@@ -67,26 +67,12 @@ def _label(items: pa.Table, number: int) -> str:
     return f"suite {row['paradigm']!r}, item {row['item']!r}"
 
 
-def _group_by_formulas(
-    table: pa.Table, numbers: Integers, items: pa.Table
-) -> tuple[list[Group], pd.DataFrame]:
-    """Group items by their formulas; return the groups, and the regions that formulas name."""
-    # Numbers of items with equal predictions, effects, and key ``right``.
-    alike: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[int]] = {}
-    for number, item in enumerate(items.to_pylist()):
-        if not item["predictions"]:
-            raise UserError(
-                f"{_label(items, number)} has no predictions; expected at least one. Add it to the "
-                "benchmark's declaration."
-            )
-        effects = tuple(item.get(EFFECTS) or ())
-        key = tuple(item["predictions"]), effects, item.get(RIGHT) == "mean"
-        alike.setdefault(key, []).append(number)
-    # All regions and whole sentences: item, condition, name, row of ``table``, and span.
+def _read_regions(table: pa.Table, numbers: Integers, items: pa.Table) -> pd.DataFrame:
+    """Return all regions and whole sentences: item, condition, name, row of ``table``, and span."""
     rows = table.select(["good", "condition", *REGIONS]).to_pandas()
     rows = rows.astype({"condition": object}).assign(item=numbers, row=np.arange(len(rows)))
     sentences = rows.assign(regions=WHOLE, region_starts=0, region_ends=rows["good"].str.len())
-    all_regions = pd.concat([sentences, rows.explode(REGIONS)], ignore_index=True)
+    all_regions: pd.DataFrame = pd.concat([sentences, rows.explode(REGIONS)], ignore_index=True)
     all_regions = all_regions.dropna(subset="regions")
     repeated = all_regions[all_regions.duplicated(["item", "condition", "regions"])]
     if len(repeated):
@@ -98,12 +84,31 @@ def _group_by_formulas(
             f"{_label(items, first['item'])} has condition {first['condition']!r} {location}; "
             "expected it once. Correct the files or the declaration."
         )
+    return all_regions
+
+
+def _group_by_formulas(
+    table: pa.Table, numbers: Integers, items: pa.Table
+) -> tuple[list[Group], pd.DataFrame]:
+    """Group items by their formulas; return the groups, and the regions that formulas name."""
+    # Numbers of the items with the same predictions, effects, and key ``right``.
+    items_by_formulas: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[int]] = {}
+    for number, item in enumerate(items.to_pylist()):
+        if not item["predictions"]:
+            raise UserError(
+                f"{_label(items, number)} has no predictions; expected at least one. Add it to the "
+                "benchmark's declaration."
+            )
+        effects = tuple(item.get(EFFECTS) or ())
+        key = tuple(item["predictions"]), effects, item.get(RIGHT) == "mean"
+        items_by_formulas.setdefault(key, []).append(number)
+    all_regions = _read_regions(table, numbers, items)
     same_region = all_regions.groupby(["regions", "condition"])
     by_region = {key: rows.set_index("item") for key, rows in same_region}
     groups: list[Group] = []
     compared: list[pd.DataFrame] = []
     end = 0
-    for (formulas, sums, by_mean), members in alike.items():
+    for (formulas, sums, by_mean), members in items_by_formulas.items():
         predictions = tuple(map(Prediction.parse, formulas))
         effects_of = tuple(map(Effect.parse, sums))
         formula_of: dict[Region, Formula] = {}
@@ -195,13 +200,16 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
     item's predictions. A region's surprisal (``surprisals``) is over the tokens that overlap it,
     with the space before it.
 
-    ``margin`` is the smallest margin of the predictions (``Prediction.margins``), in nats of what
-    the method compares. A margin of 0 is a tie, with ``rules.ties`` as ``correct``; a margin below
-    ``rules.near_tie`` is a near tie. ``predictions_held`` lists whether each prediction holds; a
-    tied prediction does not. If the items' ``right`` is ``mean``, ``correct`` is the share of
-    predictions that hold, and one tied prediction makes the item a tie. ``effects`` are sums of
-    surprisals, named by ``effect_names``, null where a region has no value. ``value_good`` and
-    ``value_bad`` are null.
+    - ``margin``: smallest margin of the predictions (``Prediction.margins``), in nats or, if the
+      method divides by a length, in nats per unit of length
+    - ``correct``: whether the margin is positive; ``rules.ties`` for a margin of 0
+    - ``tie``, ``near_tie``: whether the margin is 0, or below ``rules.near_tie``
+    - ``predictions_held``: whether each prediction holds; a tied prediction does not
+    - ``effects``, named by ``effect_names``: sums of surprisals, null where a region has no value
+    - ``value_good``, ``value_bad``: null
+
+    Margins 0.4 and -0.1 of two predictions give margin -0.1, correct 0, and held [true, false]. If
+    ``right`` is ``mean``, ``correct`` is 0.5; then one tied prediction makes the item a tie.
 
     An item has no verdict, only nulls, if a prediction names a region without a value. With
     ``rules.unknown`` it has none either if unknown words are in any sentence (``any``) or in a
@@ -220,19 +228,20 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
     table = read_items(items, CONDITION_COLUMNS, OPTIONAL)
     aligned = judge.align_scores(table, read_table(SCORES, scores, TOKEN_COLUMNS), scores)
     keys = table.select(ITEM_KEYS).to_pandas().groupby(ITEM_KEYS, sort=False, observed=True)
-    numbers = np.asarray(keys.ngroup(), dtype=np.int64)
-    first_rows = table.take(pa.array(np.unique(numbers, return_index=True)[1]))
-    groups, regions = _group_by_formulas(table, numbers, first_rows)
+    item_of_row = np.asarray(keys.ngroup(), dtype=np.int64)
+    first_rows = table.take(pa.array(np.unique(item_of_row, return_index=True)[1]))
+    groups, regions = _group_by_formulas(table, item_of_row, first_rows)
     rows = pa.array(regions["row"])
     spans = {"good_start": regions["region_starts"], "good_end": regions["region_ends"]}
     sentences = pa.table({"good": table["good"].take(rows), **spans})
     side = judge.side_of(sentences, aligned.take(rows), "good", RegionSide)
     usable: Mask = np.ones(len(first_rows), dtype=bool)
     if rules.unknown == "critical":
-        usable[numbers[regions["row"]][~judge.without_unknown(side, "critical")]] = False
+        item_of_region = item_of_row[regions["row"]]
+        usable[item_of_region[~judge.without_unknown(side, "critical")]] = False
     elif rules.unknown:
         whole_side = judge.side_of(table, aligned, "good")
-        usable[numbers[~judge.without_unknown(whole_side, rules.unknown)]] = False
+        usable[item_of_row[~judge.without_unknown(whole_side, rules.unknown)]] = False
     tables = []
     for method in methods:
         values = surprisals(method, side)
@@ -244,8 +253,9 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
     return judge.write_judgements(tables, output)
 
 
-FOLDS, FEWEST = 10, 20
-"""Number of folds; smallest number of distinct sentences to share them (fewer have a fold each)."""
+FOLDS = 10
+FEWEST = 20
+"""Smallest number of distinct sentences that share folds; of fewer, each is a fold of its own."""
 
 
 def folds_of(ids: Sequence[str]) -> Integers:
@@ -274,7 +284,7 @@ def best_threshold(values: Floats, bounds: Floats, acceptable: Mask) -> tuple[fl
     if not len(cuts):
         return float(values[0]), float(bounds.max())
     rejected = np.cumsum(good)[cuts - 1]
-    agreement = correlation(len(good), good.sum(), len(good) - cuts, good.sum() - rejected)
+    agreement = matthews_correlation(len(good), good.sum(), len(good) - cuts, good.sum() - rejected)
     # Equal correlations can differ in their last digits.
     best = np.flatnonzero(agreement >= agreement.max() - 1e-12)
     cut = cuts[best[(len(best) - 1) // 2]]
@@ -312,19 +322,20 @@ def _sentence_columns(
         value[usable], bound[usable], acceptable[usable], folds
     )
     missing = np.isnan(threshold)
-    ahead = np.where(np.abs(value - threshold) <= bound + threshold_bounds, 0.0, value - threshold)
-    near = np.abs(ahead) * divisors(method, side) < near_tie
-    limit = in_unit(method, threshold if method.higher else -threshold)
+    # Distance of the value above its threshold, 0 in a tie.
+    above = np.where(np.abs(value - threshold) <= bound + threshold_bounds, 0.0, value - threshold)
+    near = np.abs(above) * divisors(method, side) < near_tie
+    shown_threshold = in_unit(method, threshold if method.higher else -threshold)
     # Adding 0.0 turns -0.0 into 0.0, so that a tie has no sign.
-    margin = np.where(acceptable, ahead, -ahead) + 0.0
+    margin = np.where(acceptable, above, -above) + 0.0
     return {
         "value_good": pa.array(in_unit(method, total), mask=np.isnan(total)),
-        "value_bad": pa.array(limit, mask=missing),
+        "value_bad": pa.array(shown_threshold, mask=missing),
         **judge.verdict_columns(
             margin, missing, correct=judge.right_of(margin, ties), tie=margin == 0, near=near
         ),
         "acceptable": pa.array(acceptable),
-        "accepted": pa.array(ahead >= 0, mask=missing),
+        "accepted": pa.array(above >= 0, mask=missing),
     }
 
 
@@ -336,13 +347,14 @@ def judge_sentences(items: Path, scores: Path, output: Path, rules: judge.Rules)
     The threshold of a sentence is the best one (``best_threshold``) on the nine of ten folds
     (``folds_of``) that lack the sentence.
 
-    ``value_good`` is the sentence's value and ``value_bad`` its threshold, both as the method shows
-    them. ``margin`` is the distance of the value to the right side of the threshold, in nats of
-    what the method compares. In a tie, value and threshold differ by no more than rounding: the
-    sentence is accepted, and ``correct`` is ``rules.ties``. A near tie is a tie, or a margin that
-    noise of ``rules.near_tie`` nats in a sum of log-probabilities could make. Sentences without a
-    score have only nulls, and no influence on thresholds; so have sentences with unknown words if
-    ``rules.unknown`` says so. Raises UserError for an unknown method, or a sentence without scores.
+    ``value_good`` is the sentence's value and ``value_bad`` its threshold, both in the method's
+    unit, such as perplexity. ``margin`` is the value's distance to the right side of the
+    threshold, in nats (per unit of length, if the method divides by a length). In a tie,
+    value and threshold differ by no more than rounding: the sentence is accepted, and ``correct``
+    is ``rules.ties``. A near tie is a tie, or a margin that an error of ``rules.near_tie`` nats in
+    a sum of log-probabilities could make. Sentences without a score have only nulls, and no
+    influence on thresholds. The same holds for sentences with unknown words if ``rules.unknown``
+    says so. Raises UserError for an unknown method, or a sentence without scores.
     """
     methods = [find_method(name) for name in rules.methods]
     tie_value_of = judge.tie_values(methods, rules.ties)
@@ -371,7 +383,9 @@ def read_items(path: Path, more: Sequence[str], optional: Sequence[str] = ()) ->
     return rows
 
 
-def correlation(count: int, acceptable: ArrayLike, accepted: ArrayLike, both: ArrayLike) -> Floats:
+def matthews_correlation(
+    count: int, acceptable: ArrayLike, accepted: ArrayLike, both: ArrayLike
+) -> Floats:
     """Compute Matthews' correlation (1975) from numbers of sentences, or from arrays of numbers.
 
     The arguments are the numbers of all sentences, of acceptable ones, of accepted ones, and of
@@ -390,4 +404,4 @@ def correlation(count: int, acceptable: ArrayLike, accepted: ArrayLike, both: Ar
 def matthews(acceptable: Mask, accepted: Mask) -> float:
     """Compute Matthews' correlation of two masks [n]."""
     both = (acceptable & accepted).sum()
-    return float(correlation(len(acceptable), acceptable.sum(), accepted.sum(), both))
+    return float(matthews_correlation(len(acceptable), acceptable.sum(), accepted.sum(), both))

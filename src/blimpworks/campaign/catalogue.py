@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from blimpworks.campaign.addresses import check_listed, is_on_hub, model_address, statement_of
 from blimpworks.campaign.engines import default_engine, find_scorer
 from blimpworks.campaign.registry import papers, papers_of
-from blimpworks.campaign.seeds import Seed, from_seeds, row_called
+from blimpworks.campaign.seeds import Training, from_seeds, row_of_training
 from blimpworks.campaign.settings.base import validated
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.scoring import Architecture, Dtype, EngineName, FirstToken
@@ -215,7 +215,7 @@ class Catalogue:
     """Treebank files of each language."""
     sources: dict[str, SourceRow]
     """Other files, keyed by name."""
-    seeds: dict[str, Seed] = field(default_factory=dict)
+    seeds: dict[str, Training] = field(default_factory=dict)
     """{model: its seed and sample} for models that are one of several trainings of a row."""
     tables: dict[str, Path] = field(default_factory=dict)
     """{name of a source: path of the table that has its row}."""
@@ -310,7 +310,7 @@ def select_rows(
             spellings.setdefault(getattr(row, column, key).casefold(), key)
     close = difflib.get_close_matches(unknown.casefold(), spellings, n=1)
     remedy = f"Did you mean {spellings[close[0]]!r}?" if close else "Correct it or add a row."
-    if model := row_called(unknown, rows):
+    if model := row_of_training(unknown, rows):
         remedy = (
             f"Name {model!r}: which seeds it has follows from 'seeds' of its recipe, and "
             "which sizes from 'tokens'."

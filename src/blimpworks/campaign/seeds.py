@@ -23,13 +23,13 @@ ENDING = re.compile(r"(-\d+[km]?)?(-seed\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Seed:
+class Training:
     """One of several trainings of a model, which differ in the random seed or the sample."""
 
     model: str
     """Name of the model's row in the table of models."""
     number: int
-    """Number of the training, from 1."""
+    """Number of the training, from 1, among those with this sample; it decides the random seed."""
     tokens: int | None = None
     """Size of its training sample; None for the whole corpus."""
 
@@ -44,15 +44,15 @@ def size_name(tokens: int) -> str:
 
 def from_seeds(
     campaign: Campaign, models: Mapping[str, ModelRow], taken: Collection[str]
-) -> tuple[dict[str, ModelRow], dict[str, Seed]]:
+) -> tuple[dict[str, ModelRow], dict[str, Training]]:
     """Replace each model that is trained several times by one row for each training.
 
-    A model with 0 seeds is left out. Return rows and seeds, both keyed by the new name. Raises
-    UserError if a new name is in ``taken`` or is that of two trainings, and if the campaign names a
-    model with 0 seeds.
+    Return rows and trainings, both keyed by the new name. A model with 0 seeds is left out, or
+    refused if the campaign names it. Raises UserError for such a model, and if a new name is in
+    ``taken`` or is that of two trainings.
     """
     rows: dict[str, ModelRow] = {}
-    seeds: dict[str, Seed] = {}
+    trainings: dict[str, Training] = {}
     for name, row in models.items():
         recipe = campaign.training.recipes.get(row.recipe)
         count, sizes = getattr(recipe, "seeds", 1), getattr(recipe, "tokens", ())
@@ -66,33 +66,33 @@ def from_seeds(
                 f"training.recipes.{row.recipe} seeds, or take the model out of models."
             )
         for tokens, number in product(sizes or (None,), range(1, count + 1)):
-            training, label = name, row.label
+            new_name, label = name, row.label
             if tokens is not None:
-                training, label = f"{name}-{size_name(tokens)}", f"{label}, {tokens:,} tokens"
+                new_name, label = f"{name}-{size_name(tokens)}", f"{label}, {tokens:,} tokens"
             if count > 1:
-                training, label = f"{training}-seed{number}", f"{label}, seed {number}"
-            if training in {*taken, *rows}:
+                new_name, label = f"{new_name}-seed{number}", f"{label}, seed {number}"
+            if new_name in {*taken, *rows}:
                 sampled = f" of {tokens:,} tokens" if tokens else ""
                 raise UserError(
-                    f"{campaign.catalogue.models}: model {training!r} is called like seed "
+                    f"{campaign.catalogue.models}: model {new_name!r} has the name of seed "
                     f"{number}{sampled} of {name!r}, whose recipe {row.recipe!r} has seeds: "
-                    f"{count}; rename the row."
+                    f"{count}; rename {name!r}, or the other model."
                 )
-            rows[training] = row.model_copy(update={"name": training, "label": label})
-            seeds[training] = Seed(name, number, tokens)
-    return rows, seeds
+            rows[new_name] = row.model_copy(update={"name": new_name, "label": label})
+            trainings[new_name] = Training(name, number, tokens)
+    return rows, trainings
 
 
-def curves_of(seeds: Mapping[str, Seed]) -> dict[str, dict[str, int]]:
-    """Return the learning curves: ``{row: {model: tokens of its sample}}``."""
+def curves_of(trainings: Mapping[str, Training]) -> dict[str, dict[str, int]]:
+    """Return the sizes of samples [tokens] of each row's trainings: ``{row: {training: size}}``."""
     sizes: dict[str, dict[str, int]] = {}
-    for name, seed in seeds.items():
-        if seed.tokens is not None:
-            sizes.setdefault(seed.model, {})[name] = seed.tokens
+    for name, training in trainings.items():
+        if training.tokens is not None:
+            sizes.setdefault(training.model, {})[name] = training.tokens
     return sizes
 
 
-def row_called(name: str, rows: Collection[str]) -> str | None:
-    """Return the row of a training: ``lstm`` for ``lstm-seed2``. None if ``name`` is of no row."""
+def row_of_training(name: str, rows: Collection[str]) -> str | None:
+    """Return the row of a training: ``lstm`` for ``lstm-seed2``; the longest that fits, or None."""
     fitting = (row for row in rows if name.startswith(row) and ENDING.fullmatch(name[len(row) :]))
     return max(fitting, key=len, default=None)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from blimpworks.campaign import scoring_jobs
 from blimpworks.campaign.registry import find_benchmark
-from blimpworks.campaign.seeds import Seed
+from blimpworks.campaign.seeds import Training
 from blimpworks.campaign.settings.training import HOW_MANY, Recipe
 from blimpworks.errors import UserError
 
@@ -149,7 +149,7 @@ class TrainingLayout:
             "files": [path for files in corpora for path in files["files"]],
         }
 
-    def corpus_files(self, corpus: str, scope: str, sample: Seed | None = None) -> Files:
+    def corpus_files(self, corpus: str, scope: str, sample: Training | None = None) -> Files:
         """Return the paths of a corpus, or of a ``sample`` of it: its description and files."""
         folder = f"{self.folder}/corpora/{corpus}/{scope}"
         if sample:

@@ -1,6 +1,10 @@
-"""Define commands that evaluate models, compare evaluations, and serve other tools' formats."""
+"""Define commands that evaluate models, compare evaluations, and serve other tools' formats.
+
+``commands/declare.py`` explains the arguments of ``@command``, and the jobs (``NAME.job``).
+"""
 
 import os
+from collections.abc import Collection
 from dataclasses import asdict
 from json import dumps
 from pathlib import Path
@@ -14,6 +18,21 @@ from blimpworks.commands import shared
 from blimpworks.commands.declare import EVALUATE, GROUPS, UNRECORDED, command
 from blimpworks.commands.options import argument, json_option, option, written
 from blimpworks.errors import UserError
+
+
+def _benchmarks_of_suite(suite: str, codes: Collection[str], named: str) -> tuple[str, set[str]]:
+    """Choose benchmarks of a suite: the ``named`` ones or, for "all", those of the languages.
+
+    Return those to download, separated by commas, and ``local`` ones, from files in --suite-data.
+    """
+    from blimpworks.evaluation.request import parse_names
+    from blimpworks.evaluation.suites import read_suite
+
+    tasks = read_suite(suite).tasks
+    chosen = [task.benchmark for task in tasks if not codes or task.lang in (None, *codes)]
+    names = [*dict.fromkeys(chosen)] if named == "all" else parse_names(named)
+    local = {task.benchmark for task in tasks if task.local is not None} & {*names}
+    return ",".join(name for name in names if name not in local), local
 
 
 @command(panel=EVALUATE, example="evaluate gpt2 --data released --limit 200")
@@ -52,7 +71,7 @@ def evaluate(
     ),
     mirror: Path | None = option("Directory with copies of the released data.", use=UNRECORDED),
     sensitivity: bool = option(
-        "Measure accuracies with different starts of texts too.", "--sensitivity"
+        "Also measure accuracies with other tokens before texts.", "--sensitivity"
     ),
     profile: str | None = option("Snakemake profile, such as slurm."),
     cores: int = option("Cores of this machine to use.", default=os.cpu_count() or 1, min=1),
@@ -61,8 +80,8 @@ def evaluate(
     ),
     dtype: str | None = option("Number format in place of the files'."),
     first_token: str | None = option(
-        "Start of texts, which is before their first token: bos, eos, tokenizer (what it puts "
-        "there), likeliest, none, or any token or string, such as '\\n'."
+        "Token before each text, from which its first token is scored: bos, eos, tokenizer (what "
+        "it puts there), likeliest (by scores), none, or any token or string, such as '\\n'."
     ),
     architecture: str | None = option(
         "Architecture in place of the files': causal, masked, encoder-decoder."
@@ -89,10 +108,10 @@ def evaluate(
     from blimpworks.analysis.scoring_variants import parse_settings
     from blimpworks.evaluation import request
     from blimpworks.evaluation.session import Evaluation
-    from blimpworks.evaluation.suites import read_suite, suite_file
+    from blimpworks.evaluation.suites import suite_file
 
     if fast and suite is None:
-        raise UserError("--fast is of a suite; name it by --suite, or leave --fast out.")
+        raise UserError("--fast is for suites: name one by --suite, or leave --fast out.")
     if fast and suite:
         # The fast suite of NAME is NAME-fast, or its file NAME-fast.yaml beside that of the suite.
         path = suite_file(suite)
@@ -104,17 +123,10 @@ def evaluate(
             "--suite names."
         )
 
-    # The benchmarks of a suite are those of its tasks in the languages. Some cannot be downloaded
-    # (``local``): they are declared later from the user's files in --suite-data.
     codes = request.parse_languages(languages)
     local_benchmarks: set[str] = set()
     if suite is not None:
-        tasks = read_suite(suite).tasks
-        chosen = (task for task in tasks if not codes or task.lang in (None, *codes))
-        all_names = [*dict.fromkeys(task.benchmark for task in chosen)]
-        names = all_names if benchmarks == "all" else request.parse_names(benchmarks)
-        local_benchmarks = {task.benchmark for task in tasks if task.local is not None} & {*names}
-        benchmarks = ",".join(name for name in names if name not in local_benchmarks)
+        benchmarks, local_benchmarks = _benchmarks_of_suite(suite, codes, benchmarks)
         suite = request.as_setting(Path(suite)) if suite.endswith(".yaml") else suite
 
     # Values that replace what the model's files say.
@@ -124,7 +136,7 @@ def evaluate(
         data=data,
         benchmarks=request.parse_benchmarks(benchmarks),
         suite=suite,
-        local_tasks=local_benchmarks,
+        local_benchmarks=local_benchmarks,
         checkpoints=checkpoints,
         trusted=request.parse_names(run_model_code or ""),
         suite_data=suite_data and suite_data.expanduser().resolve(),
@@ -158,13 +170,13 @@ def compare(
     models: tuple[str, str] | None = option(
         "Model of A and model of B; by default those of the same name, or the only ones."
     ),
-    flips: int = option("Show so many items that are right in one alone.", default=10, min=0),
-    show_all: bool = option("Show every phenomenon and reason.", "--all"),
+    flips: int = option("Number of items to show that only one got right.", default=10, min=0),
+    show_all: bool = option("Show all phenomena, and all reasons for differences.", "--all"),
     json: bool = shared.JSON,
 ) -> None:
     """Show which numbers and items differ between two evaluations, and why.
 
-    Accuracies, McNemar's tests, items that only one got right, and what was done differently.
+    Prints accuracies, McNemar's tests, items that only one got right, and reasons for differences.
     """
     from blimpworks.evaluation.compare import compare_evaluations
 
@@ -223,7 +235,7 @@ def export_lm_eval(
     from blimpworks.interop.lm_eval import export_model
     from blimpworks.tables import Evaluation
 
-    if find_benchmark(benchmark).judge != "judge":
+    if find_benchmark(benchmark).judge != "judge":  # that of pairs
         raise UserError(
             f"benchmark {benchmark!r} has no pairs of sentences; lm-evaluation-harness has tasks "
             "of pairs alone. Name a benchmark of pairs."
@@ -310,10 +322,10 @@ def export_hub(
     """Write item sets as a data set of the Hugging Face hub, with its card."""
     from blimpworks.interop import datasets
 
-    subsets, reason_by_omitted = datasets.export_hub(
+    subsets, reason_by_omitted_subset = datasets.export_hub(
         results, campaign, output, author, run_here, benchmark, licence
     )
-    for name, reason in reason_by_omitted.items():
+    for name, reason in reason_by_omitted_subset.items():
         typer.echo(f"left out {name}: {reason}")
     typer.echo(
         f"{output}: {sum(subset.items for subset in subsets):,} items in "
@@ -325,7 +337,7 @@ def export_hub(
 def export_babylm(
     run: Path = argument("Directory of an evaluation of a suite."), output: Path = FOLDER
 ) -> None:
-    """Write predictions as a submission to the BabyLM Challenge has them; say what it lacks.
+    """Write predictions in the format of the BabyLM Challenge, and print what a submission lacks.
 
     `blimpworks compare EVALUATION DIRECTORY` reads such predictions.
     """

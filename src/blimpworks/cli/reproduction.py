@@ -1,7 +1,8 @@
 """Define commands that build tables and figures, and compare printed numbers with others.
 
 A parameter of a function is an option of the command, the docstring is its help. The body opens a
-job, which records what the products are made from, and calls the library.
+job, which records what the products are made from, and calls the library. With ``calls=``, there is
+no body: job and call follow from the options. ``commands/declare.py`` explains all arguments.
 """
 
 import json
@@ -89,10 +90,10 @@ def compare_measured(
     papers: list[str] = PAPERS,
     output: Path = shared.OUTPUT,
     cells: list[Path] = argument("Cells of exhibits.", default=list),
-    published: list[Path] = option("Cells of a published form.", default=list),
+    published: list[Path] = option("Cells of exhibits that show printed numbers.", default=list),
     accuracies: Path | None = option("Directory of printed accuracies."),
     basis: dict[str, Any] = json_option(
-        "What the campaign's numbers are about, by paper, as JSON.", default="{}"
+        "How the campaign's models, data and items differ from each paper's, as JSON.", default="{}"
     ),
 ) -> None:
     """Set the campaign's own numbers beside the printed ones, where both are about the same."""
@@ -138,7 +139,7 @@ def build_report(
     from blimpworks.report import pages
     from blimpworks.report.read import Campaign, Trees, input_files
 
-    # The other facts are fields of ``Campaign``.
+    # Three facts are for ``Trees``; the others are fields of ``Campaign``.
     variant = facts.pop("variant")
     measured, published = frozenset(facts.pop("measured")), frozenset(facts.pop("published"))
     campaign = Campaign(printed=printed, **{**facts, "papers": tuple(facts["papers"])})
@@ -175,15 +176,16 @@ def _exhibits() -> Iterator[Command]:
 
 
 def _build(
-    spec: "ExhibitSpec", tables: dict[str, list[Path]], names: dict[str, Any], products: list[Path]
+    spec: "ExhibitSpec", tables: dict[str, list[Path]], labels: dict[str, Any], products: list[Path]
 ) -> None:
+    from blimpworks.exhibits import render
     from blimpworks.exhibits.exhibit import Labels
-    from blimpworks.exhibits.render import build_exhibit as build
 
     sources = [path for paths in tables.values() for path in paths]
-    params = {"exhibit": spec.key, "labels": names}
+    params = {"exhibit": spec.key, "labels": labels}
     with build_exhibit.job(spec.key, inputs=sources, outputs=products, params=params):
-        build(spec, tables, Labels(**names), products[0], products[1:])
+        cells, *outputs = products
+        render.build_exhibit(spec, tables, Labels(**labels), cells, outputs)
 
 
 @command(_exhibits, cheap=True)
@@ -206,22 +208,22 @@ def build_published(
     folder: Path = argument("Directory to write them to."),
     inputs: list[str] = option("Table they need, as NEED=PATH.", "--input"),
     labels: str = option("Printed names and all facts, as JSON."),
-    omitted: list[str] = option("PAPER_EXHIBIT_published; repeatable.", default=list),
+    omitted: list[str] = option("To omit: PAPER_EXHIBIT_published; repeatable.", default=list),
 ) -> None:
-    """Build every table and figure of a paper that its printed numbers make, without omitted."""
+    """Build every exhibit that a paper's printed numbers suffice for, except the omitted ones."""
     from blimpworks.campaign.paper import FORMATS
     from blimpworks.campaign.registry import exhibits
 
-    tables, names = _needs(inputs), json.loads(labels)
+    tables, all_labels = _needs(inputs), json.loads(labels)
     for spec in exhibits().values():
         if spec.paper != paper or not spec.published or spec.published_alias in omitted:
             continue
         needed = {need: tables.get(need, []) for need in (*spec.published, *spec.optional)}
-        own_names = names | {"facts": {name: names["facts"][name] for name in spec.facts}}
+        facts = {name: all_labels["facts"][name] for name in spec.facts}
         products = [folder / f"{spec.name}.{s}" for s in ("cells.parquet", *FORMATS[spec.kind])]
-        # Each exhibit has a record, so that it does not depend on the tables of the others.
+        # A job each, so that no record has others' tables. It raises ``Planned`` if only listed.
         with suppress(Planned):
-            _build(spec, needed, own_names, products)
+            _build(spec, needed, all_labels | {"facts": facts}, products)
             typer.echo(f"{spec.key}: {spec.title}")
 
 

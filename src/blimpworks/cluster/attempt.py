@@ -4,9 +4,9 @@
 again as the child. The journal beside the job's log gets an entry at the start, and one at the end:
 {"attempt": "3f0c…", "cause": "memory", …}.
 
-When memory runs out, the kernel kills the child, which is larger; the parent can still write. Near
-the end of the SLURM job's time, the child stops between two shards (files with scores). The parent
-then requeues the SLURM job, for which Snakemake keeps waiting.
+When memory runs out, the kernel kills the larger process, the child; the parent can still write.
+Near the end of the SLURM job's time, the child stops between two shards (files with scores). The
+parent then requeues the SLURM job, for which Snakemake keeps waiting.
 """
 
 import ctypes
@@ -98,7 +98,7 @@ class _SignalForwarder:
     """Handler of SIGTERM and SIGINT that sends SIGTERM to the child process.
 
     When SLURM cancels a job, it signals only the job's first process, which is a Snakemake, and
-    kills all others. The attempt then cannot record its end; ``retry_scaling`` asks SLURM for it.
+    kills all others. The attempt cannot record this; ``retry_scaling`` asks SLURM how it ended.
     """
 
     def __init__(self) -> None:
@@ -162,13 +162,13 @@ def _record_lost_attempt(log_file: Path) -> None:
 def _started_late(allocation: Allocation, log_file: Path) -> bool:
     """Return whether a scoring job began in the second half of its SLURM job's time.
 
-    Then earlier scoring jobs in the same SLURM job took the first half. The result is False for a
-    second attempt in the same SLURM job.
+    Then earlier scoring jobs took the first half, and after a requeue it gets all of the time. The
+    result is False for its second attempt there, so that a job without scores is requeued once.
     """
     starts = [attempt.started for attempt in journal.read_attempts(journal.journal_path(log_file))]
     times = [start.time for start in starts if start.slurm_job == allocation.slurm_job]
-    seconds_left = (allocation.ends or math.inf) - times[0].timestamp()
-    return len(times) == 1 and seconds_left < 60 * (allocation.minutes or 0) / 2
+    seconds_left_at_start = (allocation.ends or math.inf) - times[0].timestamp()
+    return len(times) == 1 and seconds_left_at_start < 60 * (allocation.minutes or 0) / 2
 
 
 def run_attempt(command: Sequence[str], log_file: Path) -> int:
@@ -235,8 +235,8 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         has_new_scores = ended.scored is not None and ended.scored.new > 0
         job = allocation.slurm_job
         if not has_new_scores and not _started_late(allocation, log_file):
-            # With as little time, another attempt would end the same way.
-            log.info("no shard was finished in this time; the next attempt gets more")
+            # With the same time, it would end in the same way; Snakemake's next attempt gets more.
+            log.info("no shard was finished in this time; the next attempt gets more time")
         elif job and allocation.requeue and ask(["scontrol", "requeue", job]) is not None:
             log.info("SLURM job %s is queued again, and goes on there", job)
             time.sleep(REQUEUE_SECONDS)
@@ -246,12 +246,12 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
 
 
 def _explain(cause: journal.Cause, allocation: Allocation) -> None:
-    """Print what the next attempt will do differently."""
+    """Print why the attempt ended, if it was killed, and what follows from that."""
     messages = {
         "memory": "the kernel killed it because memory ran out "
         f"({allocation.mem_mb or '?'} MB requested); the next attempt asks for twice as much",
-        "gpu_memory": "the GPU's memory is too small; the next attempt asks for more, or if it "
-        "shares a job, state gpus or memory_gb of this model in the site's file",
+        "gpu_memory": "the GPU's memory is too small; the next attempt asks for more. If the model "
+        "shares a SLURM job with others, state its gpus or memory_gb in the site's file",
         "cancelled": "it was ended from outside; what has scores keeps them",
         "killed": "it was killed; what has scores keeps them",
     }
@@ -262,10 +262,11 @@ def _explain(cause: journal.Cause, allocation: Allocation) -> None:
 
 
 PREFIX = re.compile(r"^blimpworks( \(attempt\))?: ")
+"""Name of the program before a message."""
 
 
 def give_up(code: int, manifest: Path, log_file: Path) -> int:
-    """Write the reason of a job's failure into its ``manifest``; return 0, so that the run goes on.
+    """Write into ``manifest``, in place of shards, why a job failed; return 0: the run goes on.
 
     For a job that succeeded, ran out of time or was cancelled, write nothing and return ``code``.
     """

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from blimpworks.errors import OutOfTime, UserError
 from blimpworks.scoring.progress import Watch
 
-if TYPE_CHECKING:  # each small command finds its allocation
+if TYPE_CHECKING:  # slow to import, and every command imports this module
     import pyarrow as pa
 
 
@@ -78,7 +78,7 @@ def slurm_states(ids: Collection[str]) -> dict[str, str]:
 class Queue:
     """A user's jobs in SLURM's queue; empty without SLURM."""
 
-    listed: bool = False
+    answered: bool = False
     """Whether SLURM answered, so that a missing job is over."""
     states: Mapping[str, str] = field(default_factory=dict)
     """State of each job, keyed by SLURM's job id."""
@@ -99,7 +99,7 @@ def read_queue(jobs: Iterable[tuple[str, str]]) -> Queue:
     answer = ask(["squeue", "--me", "-h", "-t", "all", "-o", "%i|%T|%Z|%k"])
     if answer is None:
         return Queue()
-    job_by_comment = {}  # keyed by (whether it answers prompts, wildcards)
+    job_by_comment = {}  # a job that scores and one that answers prompts may share wildcards
     for title, name in jobs:
         wildcards = f"{title.removesuffix(ANSWERS_SUFFIX)}_{name}"
         job_by_comment[title.endswith(ANSWERS_SUFFIX), wildcards] = title, name
@@ -144,14 +144,14 @@ class Allocation:
 
 def _find_gpus(fields: dict[str, str]) -> tuple[str, ...]:
     """Return the names of this process's GPUs: those of the driver, or SLURM's without a driver."""
-    # TRES=cpu=8,gres/gpu:a100=2 names GPUs, TresPerNode=gres:gpu:2 may not.
+    # TRES=cpu=8,gres/gpu:a100=2 has the type of GPUs, which TresPerNode=gres:gpu:2 may leave out.
     tres = fields.get("TRES", "") + "," + fields.get("AllocTRES", "")
     counts = re.findall(r"gres/gpu:([^=,]+)=(\d+)", tres)
     if not counts:
         per_node = fields.get("TresPerNode", "") or tres
         counts = re.findall(r"gres[:/]gpu(?::([^:,=]+))?[:=](\d+)", per_node)
     allocated: list[str] = []
-    for name, count in dict(counts).items():
+    for name, count in dict(counts).items():  # once, although the two lists repeat each other
         allocated += [name or "gpu"] * int(count)
     if not allocated:
         return ()
@@ -160,7 +160,7 @@ def _find_gpus(fields: dict[str, str]) -> tuple[str, ...]:
         allocated = allocated[: len(visible.split(","))]
     output = ask(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]) or ""
     names = tuple(line.strip() for line in output.splitlines() if line.strip())
-    # If SLURM does not hide the GPUs of other jobs, the driver lists all GPUs of the node.
+    # If SLURM does not hide other jobs' GPUs, the driver lists all: take as many as are allocated.
     return names[: len(allocated)] or (*allocated,)
 
 
@@ -212,7 +212,7 @@ DEADLINE = "BLIMPWORKS_DEADLINE"
 RESERVE = 30.0
 """Seconds before the end that are left for ending the engine and writing the journal."""
 CAUTION = 1.5
-"""Longest expected time of the next shard, as a multiple of the slowest shard so far."""
+"""Expected time of the next shard, as a multiple of the slowest shard's so far."""
 
 
 class Deadline(Watch):

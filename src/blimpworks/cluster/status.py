@@ -106,7 +106,7 @@ class ModelStatus:
     """Engine and task, such as "vllm score"; their jobs have comparable speeds."""
     seconds_left: float | None = None
     """Remaining seconds, one job after another; None without a measured speed."""
-    speed_is_borrowed: bool = False
+    has_speed_of_others: bool = False
     """Whether the remaining time is from the measured speed of other models."""
 
     @property
@@ -175,7 +175,7 @@ def _judge_unended(
         return "lost", f"SLURM says {slurm_state}"
     if minutes and moment > attempt.started.time + timedelta(minutes=minutes) + TOLERATED:
         return "lost", f"its {minutes} minutes are over"
-    if job and queue.listed and silent:
+    if job and queue.answered and silent:
         return "lost", f"SLURM does not know job {job} any more"
     return "running", ""
 
@@ -328,7 +328,7 @@ def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelSt
     load_seconds = model.load_seconds or _mean(m.load_seconds for m in models) or 0.0
     starts = sum(job.state != "running" for job in unfinished)
     seconds_left = (model.sentences - model.done) / speed + load_seconds * starts
-    return replace(model, seconds_left=seconds_left, speed_is_borrowed=measured_speed is None)
+    return replace(model, seconds_left=seconds_left, has_speed_of_others=measured_speed is None)
 
 
 def read_status(selection: CampaignSelection, queue: Queue | None = None) -> Status:

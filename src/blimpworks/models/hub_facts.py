@@ -39,8 +39,8 @@ from blimpworks.models.hub import (
 _UNREADABLE: tuple[type[Exception], ...] = (*HUB_ERRORS, SafetensorsParsingError)
 WEIGHTS = "*.safetensors"
 MOST_HEADS = 8
-"""Largest number of weight files from which heads are read; with more, the numbers are estimated. A
-head is the JSON text at the start of a safetensors file, with the shape of each tensor."""
+"""Largest number of weight files whose heads are read. A head is the JSON text at the start of a
+safetensors file, with the shape of each tensor. With more files, parameters are estimated."""
 
 
 def hub_facts(
@@ -52,9 +52,9 @@ def hub_facts(
     """Return the facts of a hub model at a revision, its commit, and whether it is gated.
 
     Only small files and the heads of weights are downloaded. Offline the facts come from a complete
-    copy in the cache, or in the ``shared`` cache. Raises UserError for a model that is missing,
-    gated, incomplete, an adapter, without safetensors or no language model; for code of its own
-    that is not trusted; and for a hub that cannot be reached.
+    copy in the cache, or in the ``shared`` cache. Raises UserError if the hub cannot be reached; if
+    the model is missing, gated or incomplete; if it is an adapter, has no safetensors, or is no
+    language model; and if its own code is not trusted.
     """
     model = HubAddress(hf_id, revision)
     if offline_variable() is not None:
@@ -73,12 +73,13 @@ def hub_facts(
         download = partial(snapshot_download, hf_id, revision=commit, **patterns)
         folder = Path(with_retries(download))
         if choice.trusted:
-            code_folder(hf_id, commit)
+            code_folder(hf_id, commit)  # downloads the model's own code
 
     top_level = (folder / name for name in size_of_file if "/" not in name)
     paths = checkpoint.model_files(top_level, hf_id)
     weights = [path.name for path in paths if checkpoint.is_weights(path)]
     size = sum(size_of_file[name] for name in weights)
+    # Numbers of parameters by format: the hub's, or else from heads, or else estimated.
     counts = _announced_counts(info, size) or _count_by_heads(hf_id, commit, weights)
     counts = counts or _estimate_counts(size, folder)
     model_facts = described_facts(folder, counts, hf_id, size / 1e9, choice)
@@ -115,17 +116,17 @@ def _check_weights(files: Iterable[str], hf_id: str) -> None:
 
 
 def _announced_counts(info: ModelInfo, size: int) -> Counter[str]:
-    """Return the hub's counts of numbers by format; empty if they exceed ``size`` [bytes]."""
+    """Return the hub's counts of parameters by format; empty if larger than ``size`` [bytes]."""
     counts = Counter(info.safetensors.parameters if info.safetensors else {})
     bits = 0
     for name, count in counts.items():
-        width = re.search(r"\d+", name)
+        width = re.search(r"\d+", name)  # a number in F16 has 16 bits
         bits += count * int(width[0]) if width else 0
     return counts if bits <= 8 * size else Counter()
 
 
 def _count_by_heads(hf_id: str, commit: str, names: list[str]) -> Counter[str]:
-    """Count numbers by format from the heads of weight files; empty if they cannot be read."""
+    """Count parameters by format from the heads of weight files; empty if they cannot be read."""
     counts: Counter[str] = Counter()
     if len(names) > MOST_HEADS:
         return counts
@@ -139,8 +140,8 @@ def _count_by_heads(hf_id: str, commit: str, names: list[str]) -> Counter[str]:
 
 
 def _estimate_counts(size: int, folder: Path) -> Counter[str]:
-    """Estimate the count of numbers from the size of the weights and the configured format."""
+    """Estimate the count of parameters from the size of the weights and the configured format."""
     config = checkpoint.read_json(folder / "config.json", "a model's configuration")
     dtype = format_of({}, config)
-    safetensors_name = next(name for name, long in FORMATS.items() if long == dtype)
+    safetensors_name = next(name for name, torch_name in FORMATS.items() if torch_name == dtype)
     return Counter({safetensors_name: size // BYTES[dtype]})

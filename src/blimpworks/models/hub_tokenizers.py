@@ -42,8 +42,9 @@ def sample_texts(count: int = 120) -> list[str]:
 
 
 def _settings(state: bytes | None) -> Any:
-    """Parse a component's JSON (as of the normalizer), without fields that change no ids."""
+    """Parse a component's JSON, such as the normalizer's, without fields that change no ids."""
 
+    # Empty values are dropped, because they are defaults, which a file may state or leave out.
     def effective(value: Any) -> Any:
         if isinstance(value, dict):
             kept = (
@@ -79,12 +80,12 @@ class LoadedTokenizer(NamedTuple):
     source: str
     """Sentence about the file that the ids come from."""
     variant: str = ""
-    """`` tokenizer.json`` if that was loaded, because transformers' tokenizer has other ids. It is
-    part of the key of results."""
+    """Ending of the key of stored results: a space and "tokenizer.json" if that file was loaded
+    itself, because transformers' tokenizer has other ids; else empty."""
 
 
 def _frame(tokenizer: Tokenizer) -> list[int]:
-    # Ids of a short text with the special tokens that are added.
+    # Ids of a short text, with the special tokens that a post-processor puts around it.
     return tokenizer.encode("a 1").ids
 
 
@@ -94,7 +95,7 @@ def _load(folder: Path) -> Any:
     if path.exists():
         name = json.loads(path.read_text(encoding="utf-8")).get("model_type")
         if name and name not in transformers.CONFIG_MAPPING:
-            # What transformers would read itself, with a warning that the type differs.
+            # transformers would read the same, but warn about the unknown type.
             config = transformers.PreTrainedConfig.from_json_file(path)
     return transformers.AutoTokenizer.from_pretrained(
         folder, config=config, local_files_only=True, trust_remote_code=False
@@ -117,6 +118,7 @@ def load_tokenizer(folder: Path) -> LoadedTokenizer:
 
 
 def _load_with_ids(folder: Path) -> LoadedTokenizer:
+    """Load transformers' tokenizer, or ``tokenizer.json`` itself if it differs; compare ids."""
     path = folder / FILE
     if not path.exists():
         made = _load(folder)
@@ -133,7 +135,7 @@ def _load_with_ids(folder: Path) -> LoadedTokenizer:
         tokenizer = _load(folder)
         lost = differing_components(tokenizer.backend_tokenizer, original)
         if not lost and _frame(tokenizer.backend_tokenizer) != _frame(original):
-            # These settings are meant to override the file's post-processor, so it is not lost.
+            # If these settings are present, other special tokens than the file's are intended.
             explicit = {"add_bos_token", "add_eos_token"} & {*tokenizer.init_kwargs}
             lost = [] if explicit else ["post_processor"]
     except Exception as error:  # transformers' classes may raise any error
@@ -165,7 +167,7 @@ def _load_with_ids(folder: Path) -> LoadedTokenizer:
 
 
 def _require_vocabulary(tokenizer: transformers.PreTrainedTokenizerBase, folder: Path) -> None:
-    """Raise UserError for special tokens alone, which transformers makes without any file."""
+    """Raise UserError for a tokenizer of special tokens alone, as made if its files are missing."""
     added = {token.content for token in tokenizer.added_tokens_decoder.values()}
     ordinary = tokenizer.get_vocab().keys() - added
     if not any(re.search(r"\w", token) for token in ordinary):

@@ -26,14 +26,14 @@ from blimpworks.files import write_text
 from blimpworks.records.journal import AttemptId, Scored, now
 from blimpworks.strict import Strict
 
-if TYPE_CHECKING:  # every small command imports this module
+if TYPE_CHECKING:  # slow to import, and every small command imports this module
     import pyarrow as pa
 
 
 class Watch:
-    """Observer of a run, which calls each of its ``watches`` too. No watch changes a score."""
+    """Observer of a run, which by itself only calls its ``watches``. No watch changes a score."""
 
-    watches: "tuple[Watch, ...]" = ()
+    watches: "tuple[Watch, ...]" = ()  # for subclasses that do not call ``__init__``
 
     def __init__(self, *watches: "Watch") -> None:
         """Take the watches to call at each step, in this order; each may end the run."""
@@ -115,8 +115,8 @@ class Progress(Watch):
         self._attempt = attempt or os.environ.get(ATTEMPT) or uuid.uuid4().hex
         # Times of the monotonic clock [s]: of this object, of ``begin``, and of the last shard.
         self._created_at = self._begun_at = self._last_shard_at = monotonic()
-        self._written_at = -WRITE_INTERVAL
-        # Seconds and tokens of the first two shards.
+        self._written_at = -WRITE_INTERVAL  # so that the first write is never too early
+        # (seconds, tokens) of the first two shards.
         self._first_shards: list[tuple[float, int]] = []
         self._langs_of_request: dict[Hashable, tuple[str, ...]] = {}
         self._sentences_by_lang: dict[str, int] = {}
@@ -129,7 +129,7 @@ class Progress(Watch):
         """Count the sentences, and write the file."""
         seen, langs_of = set[Hashable](), self._langs_of_request
         for lang, requests in sentences.items():
-            # Operations on whole sets reuse the hashes of the sentences.
+            # A sentence of earlier languages keeps these. Operations on sets reuse its hash.
             langs_of_repeated = {
                 request: (*langs_of[request], lang) for request in seen.intersection(requests)
             }
@@ -166,8 +166,8 @@ class Progress(Watch):
         self._write()
 
     def _write(self) -> None:
-        # Engines load their model with the first batch. So the first shard takes longer than
-        # expected by the pace of the second, most similar shard; the difference is for loading.
+        # Engines load their model with the first batch. So the time for loading is that before
+        # ``begin``, and that by which the first shard is slower than the second, per token.
         load_seconds = None
         before_seconds = self._begun_at - self._created_at
         if len(self._first_shards) == 2:

@@ -2,9 +2,9 @@
 
 ``run.score_items`` calls ``requests_of`` and ``score_shards``. A row's key is a hash of the
 engine's key and the request: a score is used again only if nothing that decides it has changed.
-Sentences of languages that are added later are in other batches than if all were scored together;
-some engines give other last digits in other batches. For example (``ends`` are character offsets
-of tokens)::
+If languages are added later, their sentences are in other batches than if all were scored together.
+With some engines, this changes the last digits of scores. For example (``ends`` are character
+offsets of tokens)::
 
     Request("The dog barks.")  ->  ids [464, 3290, 21405, 13], ends [3, 7, 13, 14],
                                    logprobs [-3.1, -8.2, -6.0, -1.2], status "ok"
@@ -74,7 +74,7 @@ def requests_of(items: Iterable[Path], *, regions: bool = False) -> set[Request]
 
 
 def shared_characters(texts: Iterable[str]) -> float:
-    """Return the share of characters that each text has in common with the one before, sorted."""
+    """Return the share of characters that sorted texts have in common with the text before them."""
     ordered = sorted(texts)
     total = sum(map(len, ordered))
     shared = sum(common_prefix_length(*pair) for pair in pairwise(ordered))
@@ -106,7 +106,7 @@ Shard = Sequence[Request]
 """Requests whose rows are written into one file."""
 OK, TOO_LONG, EMPTY, NOT_FINITE = "ok", "too_long", "empty", "not_finite"
 FAILED = frozenset({*get_args(Failure), NOT_FINITE})
-"""Statuses that may be different on another machine, in another number format or later."""
+"""Statuses of failures that may not recur on another machine, in another number format or later."""
 SCHEMA = pa.schema(
     [
         ("key", pa.string()),
@@ -206,13 +206,13 @@ def _status(row: LogProbs, to_score: Mask | None) -> str:
     """Return the status of a text whose log-probabilities are ``row`` [tokens].
 
     The first token, and tokens that are not to be scored, may have no score. Any other token
-    without a finite score (after an overflow in half precision) would make the sum too large.
+    without a finite score (after an overflow in half precision) would be missing from the sum.
     """
     # Most texts have a score for each token, and thus a finite sum.
     if len(row) and math.isfinite(row.sum()):
         return OK
     is_lost = ~np.isfinite(row)
-    is_lost[:1] = np.isinf(row[:1])
+    is_lost[:1] = np.isinf(row[:1])  # NaN says that the first token is not predicted
     if to_score is not None:
         is_lost &= to_score
     if is_lost.any():
@@ -228,7 +228,8 @@ def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encod
     ``engine.Failure``. The lists ids, logprobs and ends have equal lengths; logprobs is NaN for an
     unscored token.
     """
-    # A text with steps is scored by its steps (see ``Encoded.steps``), any other text by itself.
+    # A text with steps is scored by these: texts that each give the score of one of its last tokens
+    # (``Encoded.steps``). Any other text is scored by itself.
     limit = engine.limit
     texts = [text for tokens in encoded for text in tokens.steps or (tokens,)]
     fits = [limit is None or len(text.ids) <= limit for text in texts]

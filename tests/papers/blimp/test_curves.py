@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
-from blimpworks.campaign.seeds import curves_of, row_called, size_name
+from blimpworks.campaign.seeds import curves_of, row_of_training, size_name
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
@@ -144,8 +144,8 @@ def test_each_size_and_sample_is_a_model_of_its_own():
 def test_a_model_of_a_curve_is_not_named_in_a_campaign():
     with pytest.raises(UserError, match=r"Name 'lstm-curve': .* and which sizes from 'tokens'"):
         blimp(models=("lstm-curve-125k-seed1",))
-    assert row_called("lstm-curve-125k", ["lstm", "lstm-curve"]) == "lstm-curve"
-    assert row_called("lstm-curved", ["lstm", "lstm-curve"]) is None
+    assert row_of_training("lstm-curve-125k", ["lstm", "lstm-curve"]) == "lstm-curve"
+    assert row_of_training("lstm-curved", ["lstm", "lstm-curve"]) is None
 
 
 @pytest.mark.parametrize(

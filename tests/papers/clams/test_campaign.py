@@ -101,7 +101,7 @@ def test_a_seed_is_not_named_in_a_campaign_but_follows_from_the_recipe():
 def test_a_row_that_is_called_like_a_seed_of_another_is_refused():
     campaign, catalogue = loaded()
     row = catalogue.models["masked-small-eng"].model_copy(update={"recipe": "lstm-small"})
-    with pytest.raises(UserError, match=r"'x-seed5' is called like seed 5 of 'x', whose recipe"):
+    with pytest.raises(UserError, match=r"'x-seed5' has the name of seed 5 of 'x', whose recipe"):
         from_seeds(campaign, {"x": row}, {"x", "x-seed5"})
     # Two rows whose trainings have one name.
     lstm = campaign.training.recipes["lstm-small"]
@@ -111,7 +111,7 @@ def test_a_row_that_is_called_like_a_seed_of_another_is_refused():
     campaign = campaign.model_copy(update={"training": sampled})
     rows = {"x": row.model_copy(update={"recipe": "a"})}
     rows |= {"x-1k": row.model_copy(update={"recipe": "b"})}
-    with pytest.raises(UserError, match=r"'x-1k-seed1' is called like seed 1 of 'x-1k', whose"):
+    with pytest.raises(UserError, match=r"'x-1k-seed1' has the name of seed 1 of 'x-1k', whose"):
         from_seeds(campaign, rows, {*rows})
 
 

@@ -18,7 +18,7 @@ from blimpworks.papers.urblimp.exhibits.claims import table5, text
 from blimpworks.papers.urblimp.exhibits.data import table1, table2, table10, validation
 from blimpworks.papers.urblimp.exhibits.evaluation import (
     GEMMA,
-    TUNED,
+    GEMMA_TUNED,
     table4,
     table7,
     table8,
@@ -64,7 +64,7 @@ def test_tables_7_and_8_part_the_models_as_the_paper_does(tables):
     # The paper holds DeepSeek's distilled model to be pretrained, whatever it was tuned on.
     others = {"Llama-3-70B", "DeepSeek-R1-Llama-70B", "Ours"}
     assert pretrained == {f"{name}-pt" for name in GEMMA} | others
-    assert tuned == {*TUNED}
+    assert tuned == {*GEMMA_TUNED}
     assert {row for row, _ in table7(tables, LABELS).bold} >= {*PARADIGMS.values()}
 
 

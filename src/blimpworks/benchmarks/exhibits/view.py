@@ -4,7 +4,7 @@
 exhibit. The row (gpt2, eng, agreement, all, 0.81) has model, language, phenomenon, paradigm and
 accuracy. The paradigm ``all`` is the sum over a phenomenon, and the phenomenon ``all`` over a
 language. A ``Cell`` is a number with the formula and the filter of rows from which it can be
-computed again. Functions with ``@formula``, and constants made by ``Formula``, are formulas.
+computed again. A formula is a function with ``@formula``, or a constant made by ``Formula``.
 """
 
 import re
@@ -74,7 +74,7 @@ def baseline(rows: pd.DataFrame, name: str) -> float:
 
 
 def rated(rows: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return [item, 2] of the judged items that people rated: a column's value, and the rating."""
+    """Return two columns, ``column`` and ``rating``, of the judged items that people rated."""
     if "rating" not in rows:
         return pd.DataFrame(columns=[column, "rating"], dtype=float)
     return rows.loc[rows["correct"].notna(), [column, "rating"]].dropna()
@@ -193,9 +193,9 @@ class View:
     columns: Mapping[str, Sequence[str]]
     """Models of each column, by its name; models that differ in the seed share a column."""
     partial: frozenset[str] = frozenset()
-    """Languages of which only some units are kept: the units that people judged."""
-    shared: Mapping[str, Any] = field(default_factory=dict)
-    """Numbers of units that people and models judged, and languages without any, for captions."""
+    """Languages without those units (paradigms, else phenomena) that only models judged."""
+    common_units: Mapping[str, Any] = field(default_factory=dict)
+    """Numbers of units that both people and models judged, and languages without, for captions."""
 
     @property
     def layout(self) -> str:
@@ -214,7 +214,7 @@ class View:
             chance=self.has_chance,
             several_seeds=any(len(models) > 1 for models in self.columns.values()),
             people=benchmark.get("people", ""),
-            shared=self.shared,
+            shared=self.common_units,
             **more,
         )
 
@@ -286,6 +286,7 @@ class View:
         chosen = (self.rows["lang"] == lang) & self.rows["model"].isin(models)
         if phenomenon != ALL:
             chosen &= self.rows["phenomenon"] == phenomenon
+        # In a partial language, the only rows of ``all`` are units: phenomena without paradigms.
         if lang not in self.partial:
             chosen &= self.rows["paradigm"] != ALL
         return self.rows[chosen]
@@ -293,8 +294,9 @@ class View:
     def cell(self, rows: pd.DataFrame, key: Place) -> Cell | None:
         """Make the cell of the mean accuracy of ``rows``, in percent; None without rows.
 
-        A single row gives its 95 % interval too, and for measured pairs its ties. Several rows have
-        equal weights, but in a ``partial`` language all judgements of a model have equal weights.
+        A single row gives its 95 % interval too, and for measured pairs its ties. Several rows give
+        the mean of their accuracies. Only for one model in a ``partial`` language, they give the
+        accuracy over all their judgements (``POOLED``).
         """
         if rows.empty:
             return None
@@ -308,12 +310,12 @@ class View:
 
 
 def read_view(tables: Tables, labels: Labels) -> View:
-    """Read accuracies: measured by the labels' method, or else released, or else printed ones."""
+    """Read accuracies: measured by the labels' method; or released; or, without these, printed."""
     where: dict[str, Any] = {"benchmark": labels.facts["benchmark"]["name"]}
     if labels.source == "published":
-        released = select_rows(read_plain(ACCURACIES, tables[SOURCE]), where)
-        method = IN_PRINT if {*released["method"]} == {IN_PRINT} else RELEASED
-        where["model"] = sorted({*released["model"]} - {HUMAN})
+        published = select_rows(read_plain(ACCURACIES, tables[SOURCE]), where)
+        method = IN_PRINT if {*published["method"]} == {IN_PRINT} else RELEASED
+        where["model"] = sorted({*published["model"]} - {HUMAN})
         rows = shared.read_accuracies(tables, where, method, models="any model").reset_index(
             drop=True
         )
@@ -363,27 +365,27 @@ def _judged_units(rows: pd.DataFrame) -> set[tuple[str, str]]:
 
 def _over_common_units(view: View) -> View:
     """Return the view without units that only models, or only people, judged."""
-    kept, partial, without = [], set(), []
+    kept, partial, languages_without = [], set(), []
     numbers = Counter[str]()  # such as {"paradigms": 40, "all paradigms": 67}
     for lang, name in view.languages.items():
         rows = view.rows[view.rows["lang"] == lang]
         is_human = rows["model"] == HUMAN
-        people, models = _judged_units(rows[is_human]), _judged_units(rows[~is_human])
-        unit = "paradigms" if any(paradigm != ALL for _, paradigm in people) else "phenomena"
+        of_people, of_models = _judged_units(rows[is_human]), _judged_units(rows[~is_human])
+        unit = "paradigms" if any(paradigm != ALL for _, paradigm in of_people) else "phenomena"
         if unit == "phenomena":
-            models = {(phenomenon, ALL) for phenomenon, _ in models}
-        common = people & models
+            of_models = {(phenomenon, ALL) for phenomenon, _ in of_models}
+        common = of_people & of_models
         if not common:
-            without.append(name)
+            languages_without.append(name)
             continue
-        numbers.update({unit: len(common), f"all {unit}": len(models)})
-        if common < models:
+        numbers.update({unit: len(common), f"all {unit}": len(of_models)})
+        if common < of_models:
             partial.add(lang)
             units = zip(rows["phenomenon"], rows["paradigm"], strict=True)
             rows = rows[[unit_key in common for unit_key in units]]
         kept.append(rows)
     if not kept:
         return view
-    shared = {"numbers": numbers, "without": without}
     rows = pd.concat(kept, ignore_index=True)
-    return replace(view, rows=rows, partial=frozenset(partial), shared=shared)
+    common_units = {"numbers": numbers, "without": languages_without}
+    return replace(view, rows=rows, partial=frozenset(partial), common_units=common_units)

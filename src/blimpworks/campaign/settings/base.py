@@ -17,13 +17,13 @@ from blimpworks.campaign.variants import Variant
 from blimpworks.errors import UserError
 from blimpworks.strict import Strict
 
-__all__ = ["Variant"]
+__all__ = ["Variant"]  # imported from here, beside the types below
 
 TiePolicy = Literal["wrong", "right", "half"]
 Method = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* *(=.*)?$")]
 """Name of a method, or ``name=expression`` for a method that a campaign defines. ``check_campaign``
-parses it. If it were parsed here, pairs would be made again after each change to the methods,
-because the same model has the settings of pairs."""
+parses it. A settings class that did so would have all methods' code. A job that makes pairs reads
+the same class, so it would run again after each change to that code."""
 Positive = Annotated[int, Field(gt=0, le=10**12)]
 """A number of items, tokens or the like, with a bound that finds typing mistakes."""
 Fraction = Annotated[float, Field(gt=0, lt=1)]
@@ -61,19 +61,20 @@ class DeclaredOptions(Strict):
     ties: TiePolicy | None = None
     """Value of ties; null for the variant's."""
     unknown_words: Literal["any", "critical", "score"] | None = None
-    """Items that models with a vocabulary of whole words skip: those with any unknown word, those
-    with unknown critical words, or none; null for the declared choice."""
+    """Items that models with a vocabulary of whole words skip. any: those with an unknown word;
+    critical: those with an unknown critical word; score: none; null: the declared choice."""
 
 
 Options = TypeVar("Options", bound=BaseModel)
 TAGS = ("union_tag_invalid", "union_tag_not_found")
-"""Pydantic's errors about the key that decides which model a section has, such as ``kind``."""
+"""Pydantic's errors about the key, such as ``kind``, that decides the class of a section."""
 LONGEST_VALUE = 100
 """Most characters of a value in a message; for a longer value, the message has its type."""
 
 
 def _key(error: ErrorDetails, settings: Any) -> str:
-    """Return the key of an error, such as ``training.seed``, without pydantic's names of types."""
+    """Return the key of an error, without pydantic's names of types."""
+    # ("recipe", "lstm", "seed") is ``recipe.seed``, if "lstm" is the type of the recipe.
     key_parts: list[str] = []
     for location in error["loc"]:
         in_list = (
@@ -104,7 +105,7 @@ def sections(
 ) -> Iterator[tuple[tuple[str, ...], type[BaseModel]]]:
     """Yield (keys that lead to it, model) for each pydantic model in a type and in its fields.
 
-    ``NAME`` replaces a key that users choose; ``above`` are the models that contain the type.
+    ``NAME`` replaces keys that users choose (training.recipes.NAME); ``above``: containing models.
     """
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if annotation in above:  # a model that contains models of its own type
@@ -118,17 +119,18 @@ def sections(
 
 
 def _unknown(key: str, model: type[BaseModel]) -> str:
-    """Return the message about an unknown key; it suggests a similar key, if possible nearby."""
+    """Return the message about an unknown key, which suggests a key."""
+    # The same name in another section, else a similar one in the same section, else anywhere.
     *above, last = key.split(".")
     keys = [(*section, name) for section, fields in sections(model) for name in fields.model_fields]
     if matching := [".".join(path) for path in keys if path[-1] == last]:
         return f"key {key!r} is not a setting; did you mean {matching[0]!r}?"
-    beside = [
+    in_section = [
         path[-1]
         for path in keys
         if len(path) == len(above) + 1 and {*path[:-1]} <= {*above, "NAME"}
     ]
-    close = difflib.get_close_matches(last, beside, n=1)
+    close = difflib.get_close_matches(last, in_section, n=1)
     close += difflib.get_close_matches(last, [path[-1] for path in keys], n=1)
     hint = f"did you mean {close[0]!r}?" if close else "remove it or see workflow/schemas."
     return f"key {key!r} is not a setting; {hint}"
@@ -171,7 +173,7 @@ def complaints(
 
 def read_settings(path: Path, noun: str) -> dict[str, Any]:
     """Read the mapping in a YAML file; ``noun`` names it in messages. Raises UserError."""
-    from blimpworks.yaml_files import read_yaml  # imported late: most options are JSON
+    from blimpworks.yaml_files import read_yaml  # slow, and most options are JSON
 
     settings = read_yaml(path, f"a {noun}")
     if not isinstance(settings, dict):

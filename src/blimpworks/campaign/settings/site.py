@@ -17,7 +17,7 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.strict import Strict
 
 if TYPE_CHECKING:
-    from blimpworks.campaign.seeds import Seed
+    from blimpworks.campaign.seeds import Training
 
 DEFAULT_SITE = Path("config/site.yaml")
 """File that is read if neither campaign nor command names a file."""
@@ -176,7 +176,7 @@ def find_site(campaign: Campaign) -> Site | None:
     return load_site(file) if file else None
 
 
-def for_seeds(site: Site | None, seeds: "Mapping[str, Seed]") -> Site | None:
+def for_seeds(site: Site | None, seeds: "Mapping[str, Training]") -> Site | None:
     """Return ``site`` with needs for each training of a model, by default those of its model."""
     if site is None:
         return None

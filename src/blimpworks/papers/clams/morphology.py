@@ -3,8 +3,8 @@
 Source: Bentz, Ruzsics, Koplenig and Samardžić (2016), "A Comparison Between Morphological
 Complexity Measures: Typological Data vs. Language Corpora", section 2.1 and their table of
 features, which CLAMS (section 6.3) cites. They rank the categories of 28 features of the World
-Atlas of Language Structures by the morphology needed, or by whether any is needed. They divide by
-the highest rank. A language's complexity is the mean over its features.
+Atlas of Language Structures by the morphology needed, or by whether any is needed. A category's
+value is its rank ÷ the feature's highest rank. A language's complexity is the mean over features.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,10 +14,10 @@ from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, read_cells, table_rows
 from blimpworks.tables import MORPHOLOGY, write_rows
 
-SCALES: dict[str, tuple[int | None, ...]] = {}
+RANKS: dict[str, tuple[int | None, ...]] = {}
 for _row in read_cells(Path(__file__).with_name("wals.tsv")):
-    _degrees = (None if degree == "-" else int(degree) for degree in _row["degrees"].split())
-    SCALES[_row["feature"]] = tuple(_degrees)
+    _ranks = (None if rank == "-" else int(rank) for rank in _row["degrees"].split())
+    RANKS[_row["feature"]] = tuple(_ranks)
 """Rank of each category of a feature, in WALS's order; None for a category without a rank."""
 Categories = Mapping[str, Mapping[str, int]]
 """Category (number from 1) of each feature, for each language of WALS."""
@@ -25,13 +25,13 @@ Categories = Mapping[str, Mapping[str, int]]
 
 def value_of(feature: str, number: int) -> float | None:
     """Return a category's value from 0 to 1; None for a category without a rank."""
-    scale = SCALES[feature]
-    degree = scale[number - 1]
-    return None if degree is None else degree / max(filter(None, scale))
+    ranks = RANKS[feature]
+    rank = ranks[number - 1]
+    return None if rank is None else rank / max(value for value in ranks if value is not None)
 
 
 def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the rows of a WALS table after "path:line"; the first column must be a unique key."""
+    """Yield ("path:line", row) for the rows of a WALS table; the first column is a unique key."""
     lines: dict[str, int] = {}
     with reading(path, "a table of WALS's repository", "Retrieve it again."):
         for line, row in table_rows(path, columns):
@@ -43,28 +43,29 @@ def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, s
 
 def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
     """Read each language's categories of the quantified features. UserError for unknown ones."""
-    # Feature and number of each category, by WALS's internal key.
+    # Feature and number of each category, by WALS's internal key (pk, domainelement_pk).
     by_code: dict[str, tuple[str, int]] = {}
-    for element_at, element in _read(elements, ("pk", "id", "number")):
+    for location, element in _read(elements, ("pk", "id", "number")):
         element_feature = element["id"].partition("-")[0]
-        if element_feature in SCALES:
+        if element_feature in RANKS:
             number = int(element["number"]) if element["number"].isdecimal() else 0
-            if not 1 <= number <= len(SCALES[element_feature]):
+            if not 1 <= number <= len(RANKS[element_feature]):
                 raise UserError(
-                    f"{element_at}: {element['id']!r} is category {element['number']!r}, "
-                    f"expected 1 to {len(SCALES[element_feature])} of feature {element_feature}. "
+                    f"{location}: {element['id']!r} is category {element['number']!r}, "
+                    f"expected 1 to {len(RANKS[element_feature])} of feature {element_feature}. "
                     "Is it another release of WALS?"
                 )
             by_code[element["pk"]] = element_feature, number
     by_language: dict[str, dict[str, int]] = {}
-    for where, row in _read(values, ("id", "domainelement_pk")):
+    for location, row in _read(values, ("id", "domainelement_pk")):
         feature, _, language = row["id"].partition("-")
-        if feature not in SCALES:
+        if feature not in RANKS:
             continue
-        defined, number = by_code.get(row["domainelement_pk"], ("", 0))
-        if not language or defined != feature:
+        code = row["domainelement_pk"]
+        feature_of_code, number = by_code.get(code, ("", 0))
+        if not language or feature_of_code != feature:
             raise UserError(
-                f"{where}: value {row['id']!r} has domainelement_pk {row['domainelement_pk']!r}, "
+                f"{location}: value {row['id']!r} has domainelement_pk {code!r}, "
                 f"expected one of feature {feature} in {elements}. Take both from one release."
             )
         by_language.setdefault(language, {})[feature] = number
@@ -80,10 +81,11 @@ def choose_languages(categories: Categories, languages: Path) -> dict[str, str]:
             f"{languages} has no row of {min(lost)!r}, nor of {len(lost) - 1} other languages that "
             "have values; expected all of WALS's. Take both from one release."
         )
-    pairs = [(row["ISO639P3code"], row["ID"]) for _, row in reversed(rows)]
-    pairs = [(lang, name) for lang, name in pairs if lang and name in categories]
-    # The dictionary keeps the last entry of a code: that with most features.
-    return dict(sorted(pairs, key=lambda pair: len(categories[pair[1]])))
+    chosen: dict[str, str] = {}
+    for lang, name in ((row["ISO639P3code"], row["ID"]) for _, row in rows):
+        if lang and len(categories.get(name, {})) > len(categories.get(chosen.get(lang, ""), {})):
+            chosen[lang] = name
+    return chosen
 
 
 def build_morphology(values: Path, elements: Path, languages: Path, output: Path) -> int:
@@ -98,7 +100,7 @@ def build_morphology(values: Path, elements: Path, languages: Path, output: Path
             "value": value_of(feature, categories[name][feature]),
         }
         for lang, name in sorted(choose_languages(categories, languages).items())
-        for feature in SCALES
+        for feature in RANKS
         if feature in categories[name]
     ]
     write_rows(rows, MORPHOLOGY, output)

@@ -15,11 +15,10 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.exhibits import SPECS
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, PARADIGMS
-from blimpworks.papers.urblimp.settings import GUESSING, UrblimpOptions
+from blimpworks.papers.urblimp.settings import BIDIRECTIONAL, UrblimpOptions
 
 EXPECTED_PAIRS = 9000
-"""Expected pairs of Urdu. A part of UD_Urdu-UDTB with 1,087 sentences gives some 2,000 pairs; its
-training part has 4,043 sentences."""
+"""Pairs that jobs are planned for: 1.8 for each sentence of UD_Urdu-UDTB, as counted in 1,087."""
 TEXT_KIND = "urblimp_text"
 """Kind of the sources that are plain text for pairs."""
 
@@ -34,7 +33,7 @@ def rules_folder(campaign: Campaign, lang: str) -> Path:
 
 
 def has_rules(campaign: Campaign, lang: str) -> bool:
-    """Tell whether a language has a pack and rules."""
+    """Tell whether a language has a language pack (``language.yaml``) and a file of rules."""
     names = {path.name for path in rules_folder(campaign, lang).glob("*.yaml")}
     return "language.yaml" in names and len(names) > 1
 
@@ -69,9 +68,9 @@ def check(campaign: Campaign, catalogue: Catalogue) -> None:
             )
     if not any(has_rules(campaign, lang) for lang in catalogue.languages):
         raise UserError(
-            f"benchmark {BENCHMARK!r} has items in languages with rules; "
-            f"{campaign.folder('urblimp')} has none of {', '.join(catalogue.languages)}: add one "
-            "of its languages, write rules (docs/urblimp_rules.md), or take it out of benchmarks."
+            f"benchmark {BENCHMARK!r} needs rules; {campaign.folder('urblimp')} has none for "
+            f"{', '.join(catalogue.languages)}. Add a language that has some, write rules "
+            f"(docs/urblimp_rules.md), or take {BENCHMARK!r} out of benchmarks."
         )
 
 
@@ -85,6 +84,7 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 
 def _of_people(template: str) -> TableKind:
+    """Return a kind of table that a campaign has if its settings name people's filled sheets."""
     reason = "shows judgements of people; name their filled sheets in urblimp.annotations."
     return TableKind(
         paths=template,
@@ -93,7 +93,7 @@ def _of_people(template: str) -> TableKind:
     )
 
 
-# Facts of a campaign that exhibits show. The Snakefile asks for them each time it is parsed.
+# Facts of a campaign that exhibits show. They must be quick: Snakemake asks at each start.
 
 
 def _models(catalogue: Catalogue) -> dict[str, ModelRow]:
@@ -135,7 +135,7 @@ PAPER = Paper(
             expected_units=lambda campaign, *_: min(
                 EXPECTED_PAIRS, len(PARADIGMS) * (_options(campaign).per_paradigm or EXPECTED_PAIRS)
             ),
-            # UDTB's sentences have 27 words.
+            # UDTB's sentences have 27 words on average, of some two tokens each.
             tokens=55.0,
             # The good sentence must have the strictly lower perplexity (section 4).
             ties={"published": {ANY: "wrong"}, "corrected": {ANY: "wrong"}},
@@ -150,6 +150,7 @@ PAPER = Paper(
     check=check,
     treebanks=languages,
     sources=sources,
+    # How the campaign's items differ from the paper's.
     other_items=lambda _campaign, _lang: "pairs made by our rules (the paper's are not public)",
     exhibits=SPECS,
     facts={
@@ -160,7 +161,9 @@ PAPER = Paper(
         ),
         # Models that predict each token from those before it, in the catalogue's order.
         "urblimp_left_to_right": lambda _, catalogue: [
-            name for name, row in _models(catalogue).items() if row.architecture not in GUESSING
+            name
+            for name, row in _models(catalogue).items()
+            if row.architecture not in BIDIRECTIONAL
         ],
     },
     tables={

@@ -12,7 +12,8 @@ from blimpworks.strict import Strict
 BY_TOKEN: Methods = ("perplexity", "full_sentence")
 PSEUDO = {"perplexity": "pseudo_perplexity"}
 """Names of the same expressions over scores of models that guess masked tokens."""
-GUESSING = ("masked", "encoder-decoder")
+BIDIRECTIONAL = ("masked", "encoder-decoder")
+"""Architectures that predict a token from the tokens before and after it."""
 
 
 class UrblimpOptions(Strict):
@@ -59,4 +60,5 @@ class UrblimpOptions(Strict):
         """Return the methods that decide a pair for models of an architecture (section 3.1)."""
         by_default = BY_TOKEN if self.variant == "published" else BY_TOKEN[::-1]
         names = self.methods or by_default
-        return tuple(PSEUDO.get(name, name) if architecture in GUESSING else name for name in names)
+        pseudo = PSEUDO if architecture in BIDIRECTIONAL else {}
+        return tuple(pseudo.get(name, name) for name in names)

@@ -5,10 +5,10 @@ should be equal (Warstadt et al. 2020, section 3.4): printed in Tables 3 and 4, 
 summary, and computed from the released ratings (choices of one rater on one pair).
 ``ties`` has models and paradigms in rows. It counts judgements of pairs whose sentences are equally
 probable. A model is wrong on these pairs (section 4.1), also on the seven released pairs with two
-identical sentences. ``accuracies`` explains terms such as cell and ``where``.
+identical sentences (corrected: half right). A cell has a formula and a filter of rows (``where``).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,13 +27,16 @@ from blimpworks.papers.blimp.published import paradigm_of
 from blimpworks.papers.blimp.tables import RATINGS
 from blimpworks.tables import ITEMS, JUDGEMENTS, read_table
 
+# Columns of ``humans``: percentages of right ratings, and of pairs whose majority is right.
+#     Printed            Summary            Ratings            Stated rule
+#     Majority, printed  Majority, summary  Majority, ratings  Majority, stated rule
+# "Ratings" has the ratings that the summary counts, "Stated rule" those that the paper says count.
 RATED = "ratings"
-PRINTED, SUMMARY = "Printed", "Summary"
+PRINTED, SUMMARY, PRINTED_MAJORITY = "Printed", "Summary", "Majority, printed"
 VARIANTS = {"published": "Ratings", "corrected": "Stated rule"}
-"""Columns computed from ratings, by the variant that selects the ratings."""
+"""Columns computed from ratings, by the column of ratings that marks those to count."""
 MAJORITIES = {name: f"Majority, {name.lower()}" for name in (SUMMARY, *VARIANTS.values())}
-"""Columns of the percentage of pairs with a right majority, by the column of right ratings."""
-PRINTED_MAJORITY = "Majority, printed"
+"""Column of majorities for each column of ratings."""
 SAME_RATINGS = {SUMMARY: VARIANTS["published"], MAJORITIES[SUMMARY]: MAJORITIES["Ratings"]}
 """Columns of the released summary, and the columns computed here from the same ratings."""
 FROM_PRINT = {PRINTED: [SUMMARY, *VARIANTS.values()], PRINTED_MAJORITY: [*MAJORITIES.values()]}
@@ -41,6 +44,7 @@ FROM_PRINT = {PRINTED: [SUMMARY, *VARIANTS.values()], PRINTED_MAJORITY: [*MAJORI
 COUNTED, NUMBER = "Counted", "Number"
 ALL_PARADIGMS = "all paradigms"
 DIFFERS = "Differs"
+# Other paradigms of ``OTHERS`` are attention checks, or have ratings but no results.
 REJECTED_UIDS = tuple(uid for uid, reason in release.OTHERS.items() if reason == release.REJECTED)
 EXACT = 1e-6
 """Largest difference of equal numbers, in points: the summary has all digits."""
@@ -85,7 +89,7 @@ def _differ(row: Row, first: str, second: str, tolerance: float = 0) -> bool:
 
 
 def _count_cells(ratings: pd.DataFrame) -> Iterator[Cell]:
-    """Yield the cells of counts: assignments, raters, ratings, attention checks, exclusions."""
+    """Yield the cells of counts, in rows such as "Raters" and "left out: no speaker"."""
     validated = {*ratings["phenomenon"]} - {release.ATTENTION, release.UNVALIDATED}
     pairs: dict[str, Any] = {"phenomenon": sorted(validated)}
     checks: dict[str, Any] = {"phenomenon": release.ATTENTION}
@@ -123,6 +127,37 @@ def _printed_numbers(tables: Tables) -> Iterator[tuple[PublishedRow, Cell]]:
         yield number, printed_cell(row, (key, column))
 
 
+def _differences(cells: Row, half_units: Mapping[str, float]) -> tuple[list[str], list[str]]:
+    """Return the remarks on a row: columns that differ from print, and from the summary.
+
+    Rounding changes a printed number by at most half a unit of its last digit (``half_units``).
+    """
+    from_print = [
+        f"{column} from print"
+        for print_column, columns in FROM_PRINT.items()
+        for column in columns
+        if _differ(cells, print_column, column, half_units.get(print_column, 0))
+    ]
+    from_summary = [
+        f"{column} from {summary_column}"
+        for summary_column, column in SAME_RATINGS.items()
+        if _differ(cells, summary_column, column)
+    ]
+    return from_print, from_summary
+
+
+def _sections_of(filled_rows: Collection[str]) -> list[Section]:
+    """Make the sections: phenomena, the paradigms of each phenomenon, and rejected paradigms."""
+    groups = {"Phenomenon": {ALL_PARADIGMS: ALL_PARADIGMS, **NAMES}}
+    for phenomenon, paradigms in (*PARADIGMS.items(), ("Rejected", REJECTED_UIDS)):
+        groups[NAMES.get(phenomenon, phenomenon)] = {uid: uid for uid in paradigms}
+    filled_groups = {
+        title: {key: name for key, name in names.items() if key in filled_rows}
+        for title, names in groups.items()
+    }
+    return [Section(title, names, COLUMNS) for title, names in filled_groups.items() if names]
+
+
 def humans(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate human agreement by phenomenon and paradigm: printed, summary, and ratings."""
     ratings = read_plain(RATINGS, tables.get(RATED))
@@ -130,52 +165,37 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
     # Each row is about all paradigms, the paradigms of a phenomenon, or one paradigm.
     paradigms_of_row: dict[str, Sequence[str]] = {ALL_PARADIGMS: [*PHENOMENON_OF]}
     for phenomenon, paradigms in PARADIGMS.items():
-        paradigms_of_row[phenomenon] = paradigms
-        paradigms_of_row |= {uid: [uid] for uid in paradigms}
+        paradigms_of_row |= {phenomenon: paradigms} | {uid: [uid] for uid in paradigms}
     paradigms_of_row |= {uid: [uid] for uid in REJECTED_UIDS}
-    # Cells by row and column, and the remarks on each row about columns that differ.
     rows: dict[str, Row] = {key: {} for key in paradigms_of_row}
-    differences: dict[str, list[str]] = {key: [] for key in rows}
-    half_units: dict[tuple[str, str], float] = {}
+    remarks_on: dict[str, list[str]] = {key: [] for key in rows}
+    half_units: dict[str, dict[str, float]] = {key: {} for key in rows}
     for number, cell in _printed_numbers(tables):
         rows[cell.row][cell.column] = cell
-        # Half of a number's last printed digit is the most by which rounding changes it.
-        half_units[cell.row, cell.column] = number.half_unit
-        if number.exhibit == "table4" and number.fault:
-            differences[cell.row].append(f"printed in the row of {number.row}")
+        half_units[cell.row][cell.column] = number.half_unit
+        if number.exhibit == "table4" and number.fault:  # the paper prints it in another row
+            remarks_on[cell.row].append(f"printed in the row of {number.row}")
     not_reproduced = set()
     for key, uids in paradigms_of_row.items():
-        cells = rows[key]
-        cells |= {cell.column: cell for cell in _agreement_cells(ratings, summary, key, uids)}
-        for print_column, columns in FROM_PRINT.items():
-            for column in columns if print_column in cells else ():
-                if _differ(cells, print_column, column, half_units[key, print_column]):
-                    differences[key].append(f"{column} from print")
-        for summary_column, column in SAME_RATINGS.items():
-            if _differ(cells, summary_column, column):
-                not_reproduced.add(key)
-                differences[key].append(f"{column} from {summary_column}")
+        cells = _agreement_cells(ratings, summary, key, uids)
+        rows[key] |= {cell.column: cell for cell in cells}
+        from_print, from_summary = _differences(rows[key], half_units[key])
+        remarks_on[key] += [*from_print, *from_summary]
+        if from_summary:
+            not_reproduced.add(key)
     counts = [*_count_cells(ratings)] if tables.get(RATED) else []
-    compared = [uid for uid in (*PHENOMENON_OF, *release.OTHERS) if uid in rows]
+    uids_compared = {*PHENOMENON_OF, *release.OTHERS} & rows.keys()
     description = describe(
         "humans",
         complete=not (ratings.empty or summary.empty),
-        same=len(compared) - len(not_reproduced.intersection(compared)),
-        total=len(compared),
+        same=len(uids_compared - not_reproduced),
+        total=len(uids_compared),
     )
-    # Rows of a section: all phenomena, the paradigms of one phenomenon, or rejected paradigms.
-    groups = {"Phenomenon": {ALL_PARADIGMS: ALL_PARADIGMS, **NAMES}}
-    for phenomenon, paradigms in (*PARADIGMS.items(), ("Rejected", REJECTED_UIDS)):
-        groups[NAMES.get(phenomenon, phenomenon)] = {uid: uid for uid in paradigms}
-    sections = []
-    for title, names in groups.items():
-        filled_rows = {key: name for key, name in names.items() if rows[key]}
-        if filled_rows:
-            sections.append(Section(title, filled_rows, COLUMNS))
+    sections = _sections_of([key for key, cells in rows.items() if cells])
     if counts:
         sections.append(Section("Counts", {cell.row: cell.row for cell in counts}, [NUMBER]))
     in_order = [cells[column] for cells in rows.values() for column in COLUMNS if column in cells]
-    remarks = {key: {DIFFERS: "; ".join(differences[key])} for key in rows if rows[key]}
+    remarks = {key: {DIFFERS: "; ".join(remarks_on[key])} for key in rows if rows[key]}
     return Exhibit(
         **description,
         cells=[*in_order, *counts],
@@ -201,11 +221,11 @@ def _tie_cells(
     """Yield a row's cells: numbers of pairs and ties, and accuracy with ties wrong and half."""
     rows = select_rows(judgements, where)
     yield acc.formula_cell(rows, (row, PAIRS), formulas.MARGIN_COUNT, "judgements", where)
-    tied = where | {"margin": 0.0}
-    yield acc.formula_cell(rows, (row, TIED), COUNT, "judgements", tied)
-    judged = [uid for uid in PHENOMENON_OF if uid in {*rows["paradigm"]}]
-    same = {"paradigm": where.get("paradigm", judged), "identical": True}
-    yield acc.formula_cell(items, (row, SAME), COUNT, "items", same)
+    tie_filter = where | {"margin": 0.0}
+    yield acc.formula_cell(rows, (row, TIED), COUNT, "judgements", tie_filter)
+    paradigms = [uid for uid in PHENOMENON_OF if uid in {*rows["paradigm"]}]
+    identical_filter = {"paradigm": where.get("paradigm", paradigms), "identical": True}
+    yield acc.formula_cell(items, (row, SAME), COUNT, "items", identical_filter)
     n = int(formulas.MARGIN_COUNT(rows))
     for column, formula in {WRONG: formulas.TIES_WRONG, HALF: formulas.TIES_HALF}.items():
         cell = acc.formula_cell(rows, (row, column), formula, "judgements", where, "{:.2f}")

@@ -275,7 +275,7 @@ SIMPLE = "simple_agrmt"
 SAME_PREDICATES = ("vp_coord", "subj_rel", "obj_rel_across", "prep")
 """Constructions with the focus words (the two words that differ) of simple agreement."""
 ENGLISH_PREDICATES = ("vp_coord", "subj_rel")
-"""These constructions in English, where others have sets with inanimate nouns too."""
+"""The same for English, where sets of the other two constructions also have inanimate nouns."""
 SETS = "evaluation_sets"
 MOST_FOCUS_WORDS = 22
 """Most focus words of a language, because all subsets of them are tried."""
@@ -400,8 +400,8 @@ def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list
 
     ``scored_sets`` is the printed number of sets by construction. It should be the sum of n in
     ``sets`` over the focus words in the vocabulary, because the paper skips other sets (appendix
-    D). All subsets of words are tried. The result gives the printed number of most constructions;
-    among equal subsets, the smallest is chosen, then the first.
+    D). All subsets of words are tried. The result is the subset that gives the printed numbers of
+    the most constructions; among equal subsets, the smallest is chosen, then the first.
     Raises ValueError for more than ``MOST_FOCUS_WORDS`` words.
     """
     wide = sets.pivot_table(index="construction", columns="focus", values="n", aggfunc="sum")
@@ -413,6 +413,6 @@ def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list
     n = len(focus_words)
     subsets = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.int64)
     matched = (subsets @ counts.T == np.array([*scored_sets.values()])).sum(axis=1)
-    # The last key of lexsort decides first, the order of the subsets last.
+    # Most matches, then fewest words, then the first subset: lexsort's last key decides first.
     best = np.lexsort((subsets.sum(axis=1), -matched))[0]
     return [word for word, is_in in zip(focus_words, subsets[best], strict=True) if is_in]

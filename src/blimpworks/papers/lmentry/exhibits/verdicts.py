@@ -1,4 +1,4 @@
-"""Draw agreement with annotators, and the differences between published and corrected verdicts.
+"""Show agreement with annotators, and the differences between published and corrected verdicts.
 
 Models' answers are judged by two methods: ``published``, the authors' rules, and ``corrected``,
 rules that judge what the task asks. The exhibits, as rows × columns:
@@ -9,8 +9,8 @@ rules that judge what the task asks. The exhibits, as rows × columns:
 - ``artefacts``: languages and tasks × accuracy by each method, and its change by reason.
 - ``artefacts_fig``: a figure of accuracies by each method.
 
-Input are the tables ``annotation_agreement`` and ``verdicts`` (``lmentry/tables.py``). Tables 52
-and 53 are in Moroni and others (2025), appendix A.6; the other exhibits are ours.
+Input are the tables ``annotation_agreement`` and ``verdicts`` (``lmentry/tables.py``), one file
+each. Tables 52 and 53 are in Moroni and others (2025), appendix A.6; the other exhibits are ours.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,21 +32,22 @@ from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
 from blimpworks.papers.lmentry.tasks import HEADS, LANGUAGES, TASK_NAMES, TASKS, task_name
 
 LANGUAGE_OF = {"table52": "eng", "table53": "eus"}
-OVERALL, POOLED = "global accuracy", "all answers"  # mean over tasks; answers of all tasks
+OVERALL = "global accuracy"  # mean over tasks
+POOLED = "all answers"  # of all tasks
 AGREEMENT, KAPPA_HEAD, COUNT = "Agreement (%)", "κ", "Answers"
 
 
 def _agreement_cells(
     rows: pd.DataFrame,
-    row: str,
+    row_title: str,
     columns: Sequence[str],
     where: Mapping[str, Any],
-    stands_for: str | None = None,
+    printed_row: str | None = None,
 ) -> Iterator[Cell]:
-    """Yield the cells of agreement and of kappa in ``row``; ``columns`` are the two columns.
+    """Yield the cells of agreement and of kappa in a row; ``columns`` are the two columns.
 
-    The numbers are means over ``rows``, which ``where`` selects in the table of agreement. A number
-    from only one of ``rows`` has an interval. ``stands_for``: key of the printed row.
+    The numbers are means over ``rows``, which ``where`` selects in the table of agreement. If there
+    is only one of ``rows``, they have its interval. ``printed_row``: key of the paper's row.
     """
     if rows.empty:
         return
@@ -54,14 +55,14 @@ def _agreement_cells(
         if measure == "kappa" and rows["kappa"].isna().any():
             continue
         fields: dict[str, Any] = {"n": int(rows["n"].sum())}
-        if stands_for:
-            fields["stands_for"] = (stands_for, measure)
+        if printed_row:
+            fields["stands_for"] = (printed_row, measure)
         formula, interval = UNWEIGHTED, 100 * rows[["low", "high"]]  # in percent, unlike kappa
         if measure == "kappa":
             formula, interval = formulas.KAPPA, rows[["kappa_low", "kappa_high"]]
         if len(rows) == 1 and interval.notna().all(axis=None):
             fields["low"], fields["high"] = interval.iloc[0]
-        position, source = (row, column), "annotation_agreement"
+        position, source = (row_title, column), "annotation_agreement"
         yield formula_cell(rows, position, formula, source, where, ".2f", **fields)
 
 
@@ -75,7 +76,7 @@ def _headings(name: str, agreement_head: str = AGREEMENT) -> dict[str, tuple[str
 
 
 def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
-    """Draw Table 52 or 53: annotators' agreement with the verdicts on each task in a language."""
+    """Make Table 52 or 53: annotators' agreement with the verdicts on each task in a language."""
     lang = LANGUAGE_OF[table]
     language = LANGUAGES[lang].name
     if labels.source == "published":
@@ -97,14 +98,14 @@ def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         heads |= columns
         judged = rows[rows["annotator"] == annotator]
         tasks = _tasks_in(judged["phenomenon"])
-        # Name, phenomena and printed key of each row.
+        # Title, phenomena and printed key of each row.
         table_rows: list[tuple[str, Any, str | None]] = [(task_name(t), t, t) for t in tasks]
         table_rows += [(OVERALL, tasks, "global_accuracy"), (POOLED, ALL, None)]
-        for row, phenomenon, printed_row in table_rows:
+        for row_title, phenomenon, printed_row in table_rows:
             where = {"lang": lang, "method": labels.method, "annotator": annotator}
             where["phenomenon"] = phenomenon
             chosen = select_rows(judged, where)
-            cells += _agreement_cells(chosen, row, [*columns], where, printed_row)
+            cells += _agreement_cells(chosen, row_title, [*columns], where, printed_row)
     # If annotators have judged different numbers of a row's answers, show the least and greatest.
     counts_by_row: dict[str, set[int]] = {}
     for cell in cells:
@@ -118,10 +119,11 @@ def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
 
 
 def agreement(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw agreement in each language: annotators with the verdicts, and with each other."""
+    """Tabulate agreement in each language: annotators with the verdicts, and with each other."""
     rows = read_plain(ANNOTATION_AGREEMENT, tables["annotation_agreement"][0])
     rows = rows[rows["phenomenon"] == ALL]
-    with_method = rows["method"].isin(VARIANTS)  # other rows compare two annotators
+    # Rows of other methods compare two annotators: ``method`` is then the name of the second.
+    with_method = rows["method"].isin(VARIANTS)
     heads: dict[str, tuple[str, str]] = {}
     for method in VARIANTS:
         heads |= _headings(method.capitalize())
@@ -133,14 +135,16 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
             for method in VARIANTS:
                 where = {"lang": lang, "annotator": annotator, "method": method, "phenomenon": ALL}
                 columns = [*_headings(method.capitalize())]
-                chosen, row = select_rows(rows, where), f"{language}, {annotator}"
-                with_verdicts += _agreement_cells(chosen, row, columns, where)
+                chosen, row_title = select_rows(rows, where), f"{language}, {annotator}"
+                with_verdicts += _agreement_cells(chosen, row_title, columns, where)
         for pair in rows[in_language & ~with_method].itertuples():
             where = {"lang": lang, "annotator": pair.annotator, "method": pair.method}
-            where["phenomenon"] = ALL  # the column ``method`` names the second annotator
-            row = f"{language}, {pair.method} and {pair.annotator}"
-            chosen = rows.loc[[pair.Index]]
-            with_each_other += _agreement_cells(chosen, row, [AGREEMENT, KAPPA_HEAD], where)
+            where["phenomenon"] = ALL
+            row_title, columns = (
+                f"{language}, {pair.method} and {pair.annotator}",
+                [AGREEMENT, KAPPA_HEAD],
+            )
+            with_each_other += _agreement_cells(rows.loc[[pair.Index]], row_title, columns, where)
 
     names = [cell.row for cell in with_verdicts]
     sections = [common.named_section("Annotator", names, [COUNT, *heads])]
@@ -159,7 +163,7 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw agreement with ``labels.method`` on each task and language: means over annotators."""
+    """Tabulate agreement with ``labels.method`` by task and language: means over annotators."""
     rows = read_plain(ANNOTATION_AGREEMENT, tables["annotation_agreement"][0])
     rows = rows[rows["method"] == labels.method]
     cells: list[Cell] = []
@@ -178,16 +182,15 @@ def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
 
 ROUNDING_NOISE = 1e-9
 MOST_CHANGED_TASKS = 3  # number of rows for tasks of each language: the most changed tasks
-# A line has the heading of a column (two lines), its formula, and the ``reason`` of the rows of the
-# table ``verdicts`` that the formula takes.
+# For each column's heading of two lines: its formula, and the ``reason`` of rows that this takes.
 VERDICT_COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
     ("Accuracy", PUBLISHED): (formulas.BY_PUBLISHED, ALL),
     ("Accuracy", CORRECTED): (formulas.BY_CORRECTED, ALL),
     ("Accuracy", "change"): (formulas.CHANGE, ALL),
     ("Verdicts", "changed"): (formulas.CHANGED, [*verdicts.CAUSES]),
-    # The change in accuracy is the sum of the next seven columns: six reasons, and denominators.
-    ("No ASCII word", "right"): (formulas.SHARE_OF_CHANGE, verdicts.VACUOUS),
-    ("No ASCII word", "wrong"): (formulas.SHARE_OF_CHANGE, verdicts.SCRIPT),
+    # The change is the sum of the next seven columns: six reasons (``CAUSES``), and denominators.
+    ("No ASCII word", "right"): (formulas.SHARE_OF_CHANGE, verdicts.VACUOUS),  # by published
+    ("No ASCII word", "wrong"): (formulas.SHARE_OF_CHANGE, verdicts.SCRIPT),  # by published
     ("Capital", "letters"): (formulas.SHARE_OF_CHANGE, verdicts.CASE),
     ("Yes", "or no"): (formulas.SHARE_OF_CHANGE, verdicts.YES_NO),
     ("Wording", "known"): (formulas.SHARE_OF_CHANGE, verdicts.WORDING),
@@ -225,7 +228,7 @@ def _verdict_cells(
         of_reason = where | {"reason": reason}
         cell = formula_cell(rows, (name, column), formula, "verdicts", of_reason, number_format)
         if formula in SIGNED:
-            # A typographic minus; zero has no sign.
+            # A typographic minus; "0.0" is a rounded change, "0" is no change.
             text = f"{cell.value:+.1f}".replace("-", "−")
             text = "0.0" if text[1:] == "0.0" else text
             cell = replace(cell, text="0" if abs(cell.value) < ROUNDING_NOISE else text)
@@ -233,7 +236,7 @@ def _verdict_cells(
 
 
 def artefacts(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw accuracies by both methods: a row for each language, and for its most changed tasks."""
+    """Tabulate accuracies by both methods, for each language and for its most changed tasks."""
     rows = select_rows(read_plain(VERDICTS, tables["verdicts"][0]), {"model": [*labels.models]})
     of_languages: list[Cell] = []
     of_tasks: list[Cell] = []
@@ -258,8 +261,9 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
     heads = {name: all_heads[name] for name in all_heads if name not in OPTIONAL or name in columns}
     sections = [common.named_section("Language", (cell.row for cell in of_languages), [*heads])]
     if of_tasks:
-        below = ["Tasks that change most", *(cell.row for cell in of_tasks)]
-        sections.append(common.named_section("Language", below, [*heads]))
+        # A row without cells is a title above the rows of tasks.
+        titled_rows = ["Tasks that change most", *(cell.row for cell in of_tasks)]
+        sections.append(common.named_section("Language", titled_rows, [*heads]))
     return Exhibit(
         **describe("artefacts", models=rows["model"].nunique()),
         cells=[*of_languages, *of_tasks],

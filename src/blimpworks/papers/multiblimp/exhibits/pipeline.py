@@ -40,7 +40,7 @@ from blimpworks.papers.multiblimp.exhibits.stages import (
     follow_pair,
     stage_cells,
 )
-from blimpworks.papers.multiblimp.items.words import COLUMNS_OF
+from blimpworks.papers.multiblimp.items.words import STATED_AS
 
 SIZE, SMALL = 7.0, 6.2
 LINE, SMALL_LINE = SIZE * LEADING, SMALL * LEADING
@@ -235,7 +235,7 @@ class Painter:
         if len(features) > MOST_FEATURES:
             features = [*features[:MOST_FEATURES], ELLIPSIS]
         for feature in features:
-            agreeing = feature.partition("=")[0] in COLUMNS_OF[self.stages.feature]
+            agreeing = feature.partition("=")[0] in STATED_AS[self.stages.feature]
             runs.append(Run(feature, SMALL, shade if agreeing else FAINT, bold=agreeing))
         return WordColumn(word_id, runs)
 

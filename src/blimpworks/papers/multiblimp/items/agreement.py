@@ -72,7 +72,7 @@ def load_evidence(
         @cache
         def values_of(feature: str, form: str, feats: str | None) -> Set[str]:
             annotated = words.parse_feats(feats)
-            stated = [annotated[name] for name in words.COLUMNS_OF[feature] if name in annotated]
+            stated = [annotated[name] for name in words.STATED_AS[feature] if name in annotated]
             if annotation_first and stated and stated[0]:
                 return words.alternatives(stated[0])
             values: set[str] = set()

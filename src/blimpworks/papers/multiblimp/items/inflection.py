@@ -94,7 +94,7 @@ class Paradigms:
         self.share = cache(self._share_of_ending)
 
     def _states_feature(self, row: LexiconRow) -> bool:
-        return any(_defined([row], name) for name in words.COLUMNS_OF[self.feature])
+        return any(_defined([row], name) for name in words.STATED_AS[self.feature])
 
     def verdict(self, lemma: str, disagreeing: Iterable[LexiconRow], subject: Agreement) -> Verdict:
         """Judge whether a form is right for the subject, beside its disagreeing readings.

@@ -110,7 +110,7 @@ def load_lexicon(
     stated = _stated_features(readings)
     columns = {
         feature: _inflecting_column(bundle_counts, readings, names)
-        for feature, names in words.COLUMNS_OF.items()
+        for feature, names in words.STATED_AS.items()
     }
     for features in chain(*readings.values()):
         for name, value in words.ASSUMED.items():

@@ -36,12 +36,12 @@ Bundle = tuple[tuple[str, str], ...]
 """Names and values of features, sorted by name: (("Number", "SG"), ("Person", "3"))."""
 
 UNDEFINED = "UNDEFINED"
-"""Value of an agreement feature that a lexicon row leaves open: one form serves all values."""
+"""Value of an agreement feature that a lexicon row leaves open: its form has all values."""
 
 AGREEMENT_FEATURES = ("Number", "Person", "Gender")
 ASSUMED = {"Degree": "BASE", "Mood": "IND", "Voice": "ACT"}
 ASSUMED |= dict.fromkeys(AGREEMENT_FEATURES, UNDEFINED)
-"""Values of features that a lexicon row does not state."""
+"""Values of features that a lexicon row does not state: "V;PRS" is indicative, of any number."""
 UD_TO_UNIMORPH = {
     "Sing": "SG",
     "Plur": "PL",
@@ -97,13 +97,14 @@ def render(features: Iterable[tuple[str, str]]) -> str:
 
 def _split_tags(tags: str) -> list[str]:
     """Split UniMorph's ``;``-separated tags, in any variant of its notation."""
-    # "NOM(3,SG)" becomes "3;SG", and "{1/3}" becomes "1+3".
+    # "NOM(3,SG)" becomes "3;SG", without the case of the argument, and "{1/3}" becomes "1+3".
     tags = re.sub(r"[A-Z]+\(([^()]*)\)", lambda m: m.group(1).replace(",", ";"), tags)
     tags = re.sub(r"[{}]", "", tags).replace("/", "+").replace(",", "+")
     tags = re.sub(r"V\.(PTCP|PCTP)", "V;V.PTCP", tags)
     split: list[str] = []
     for joined in tags.split(";"):
         tag = _restore_case(joined.strip())
+        # "V.PTCP" is one tag; any other dot is between two tags.
         split += [tag] if tag in TAG_FEATURES else tag.split(".")
     return [_restore_case(tag) for tag in split if tag]
 
@@ -127,8 +128,8 @@ def has_unknown_tags(tags: str) -> bool:
 def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
     """Parse a UniMorph tag string: part of speech and features, one pair for each reading.
 
-    "V;PRS;1+2;SG" has two readings, as has a feature with two tags. Unknown tags are left out. The
-    part of speech is "" if no tag has it.
+    "V;PRS;1+2;SG" has two readings. So has a string in which two tags are values of one feature,
+    such as "SG;PL". Unknown tags are left out. The part of speech is "" if no tag has it.
     """
     values_by_feature: dict[str, list[str]] = {}
     for tag in _split_tags(tags):
@@ -144,10 +145,10 @@ def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
 
 
 PARTICIPLE = "ptcp"
-"""Type of the word that agrees in items of participles; others have "verb" or "aux"."""
+"""Value of the items' column ``kind`` if a participle agrees, else "verb" or "aux"."""
 
-COLUMNS_OF = {"Number": ("Number[subj]", "Number"), "Person": ("Person",), "Gender": ("Gender",)}
-"""Features of lexicon rows that may show an agreement feature; ``load_lexicon`` chooses one."""
+STATED_AS = {"Number": ("Number[subj]", "Number"), "Person": ("Person",), "Gender": ("Gender",)}
+"""Features of lexicon rows that may state an agreement feature; ``load_lexicon`` takes one."""
 CONDITIONS = {("eng", "sv#"): {"Tense": "Pres", "Person": "3"}}
 """UD features that a word must have to show a phenomenon, keyed by language and phenomenon."""
 
@@ -224,7 +225,7 @@ TREATMENTS = {
     "strip_cantillation": Treatment(_delete(CANTILLATION)),
     "strip_cantillation_and_punctuation": Treatment(_delete(CANTILLATION + PUNCTUATION)),
     "strip_colons": Treatment(lambda text: re.sub(r"(?<=\w):(?=\w)", "", text)),
-    # Relations lose their colons too, so that nsubj:outer is no longer recognised.
+    # As in the authors' code, relations lose their colons too, so that nsubj:outer is unknown.
     "strip_colons_everywhere": Treatment(_delete(":"), tokens=(*WORD_COLUMNS, "deprel")),
     "strip_persian_marks": Treatment(
         lambda text: re.sub(f"[{PERSIAN_MARKS}]", "", normalize("NFC", text)), unimorph=WORD_COLUMNS
@@ -235,7 +236,7 @@ TREATMENTS = {
 def read_tokens(
     path: Path, columns: Sequence[str], special: Sequence[str], options: MultiblimpOptions
 ) -> pa.Table:
-    """Read columns of ``tokens``, respelt by the ``special`` treatments, which need ``misc``."""
+    """Read columns of ``tokens``, respelt by ``special`` treatments (and ``misc`` for these)."""
     needed = list(dict.fromkeys([*columns, "misc"])) if special else columns
     table = read_table(TOKENS, path, needed)
     return normalise_tokens(table, special, corrected_scripts=corrected(options, "scripts"))
@@ -278,7 +279,7 @@ def normalise_unimorph(
 @lru_cache
 def treatments(special: tuple[str, ...], corrected_scripts: bool) -> tuple[Treatment, ...]:
     """List the treatments that ``special`` names, in order. Raises UserError for an unknown one."""
-    other_prefix = "published:" if corrected_scripts else "corrected:"
+    prefix_of_other_variant = "published:" if corrected_scripts else "corrected:"
     chosen = []
     for entry in special:
         name = entry.removeprefix("published:").removeprefix("corrected:")
@@ -288,7 +289,7 @@ def treatments(special: tuple[str, ...], corrected_scripts: bool) -> tuple[Treat
                 f"{', '.join(TREATMENTS)}, perhaps after 'published:' or 'corrected:'; "
                 "correct the column 'special' of the table of languages."
             )
-        if not entry.startswith(other_prefix):
+        if not entry.startswith(prefix_of_other_variant):
             chosen.append(TREATMENTS[name])
     return tuple(chosen)
 
@@ -322,8 +323,8 @@ UNWANTED_MISC = r"(^|\|)([^=|]*Correct[^=|]*|(Lang|OrigLang)=[^|]*)"
 def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, RowMask]:
     """Mark rows of ``tokens`` to leave out: slips, typos, words of other languages and styles.
 
-    Returns a mask [rows] for each reason, from the columns deprel, feats and misc, which multiword
-    ranges have too.
+    Return a mask [rows] for each reason. Rows of multiword ranges are marked too, because they have
+    the columns deprel, feats and misc.
     """
     deprel, feats, misc = (tokens[name].cast(pa.string()) for name in ("deprel", "feats", "misc"))
     reasons = {

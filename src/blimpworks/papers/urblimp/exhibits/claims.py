@@ -173,7 +173,7 @@ RECOMPUTATION = shared.Recomputation(
     },
     {
         "models": [name for name in evaluation.PRINTED_NAMES if name != HUMAN],
-        "tuned models": evaluation.TUNED,
+        "tuned models": evaluation.GEMMA_TUNED,
         "phenomena": [*PHENOMENA],
     },
 )
@@ -221,7 +221,7 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     rows, names = evaluation.read_paradigms(tables, labels), evaluation.model_names(labels.models)
     finished = [model for model in evaluation.complete_models(rows) if model != HUMAN]
     # The sizes of Gemma that were judged both pretrained and tuned.
-    pairs = zip(GEMMA, evaluation.TUNED, strict=True)
+    pairs = zip(GEMMA, evaluation.GEMMA_TUNED, strict=True)
     tuned = [model for pair in pairs if {*pair} <= {*finished} for model in pair]
     scores = read_scores(tables, labels, tuned) if tuned else None
     # Cells of accuracies, and of counts of accuracies, by key of the printed number.

@@ -4,8 +4,8 @@ Table 4 has models in rows and phenomena in columns; Tables 7 and 8 have paradig
 models in columns; Table 9 has people's accuracy. Input: a campaign's table of accuracies (measured
 form), or the paper's numbers (published form). The figures print no numbers, so their published
 form has numbers of Tables 7 and 8 and of section 4.1.
-A cell's ``cell_key`` is its (row, column) in the exhibit; ``key`` is the (row, column) of the
-paper's number. ``claims`` and ``data`` also call the functions on models and accuracies.
+A cell's ``cell_key`` is its (row, column) in the exhibit; ``printed_key`` is the (row, column) of
+the paper's number. ``claims`` and ``data`` also call the functions on models and accuracies.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
 
@@ -41,14 +41,14 @@ def _models_in_group(name: str) -> tuple[str, ...]:
     return tuple(row["model"] for row in _ROWS if name in row["groups"].split())
 
 
-GEMMA, TUNED = _models_in_group("gemma"), _models_in_group("tuned")
+GEMMA, GEMMA_TUNED = _models_in_group("gemma"), _models_in_group("tuned")
 """Gemma models of four sizes, pretrained and instruction-tuned."""
 TOP = _models_in_group("top")
 """Models of Table 6."""
 RIVALS = _models_in_group("rival")
 """Models of Figure 2: a small one and two larger ones."""
-INSTRUCTED = _models_in_group("instructed")
-"""The paper's models in Table 8. Its other models are in Table 7, even if instruction-tuned."""
+IN_TABLE8 = _models_in_group("instructed")
+"""Models of the paper's Table 8. Its Table 7 has all others, even if they are instruction-tuned."""
 ALONE = {"alif-1.0-8b-instruct": "Alif"}
 """Models that Figure 1 treats as a family, and the family's name."""
 FIRST = 4
@@ -70,7 +70,7 @@ def choose_models(preferred: Sequence[str], models: Sequence[str]) -> list[str]:
 def is_instructed(name: str, facts: Mapping[str, Any]) -> bool:
     """Tell whether a model is in Table 8: as in the paper, or by the catalogue's ``facts``."""
     if name in PRINTED_NAMES:
-        return name in INSTRUCTED
+        return name in IN_TABLE8
     return bool(facts[name]["tuning"] == "chat")
 
 
@@ -88,9 +88,9 @@ def _sort_paradigms(rows: pd.DataFrame) -> pd.DataFrame:
 def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
     """Read accuracies (0 to 1) of the labels' models and of people, a row for each paradigm.
 
-    Paradigms are in the paper's order. A model without accuracies by the labels' method has
-    accuracies by the method's form for masked models (section 3.1: pseudo-perplexity). Raises
-    UserError if no model has accuracies, or if a paradigm is unknown.
+    Paradigms are in the paper's order. Masked models have no perplexity, for example: a model
+    without accuracies by the labels' method has those by its form for masked models (``PSEUDO``,
+    section 3.1). Raises UserError if no model has accuracies, or if a paradigm is unknown.
     """
     where = {"benchmark": BENCHMARK, "lang": LANG, "model": [*labels.models, HUMAN]}
     method = labels.method
@@ -139,8 +139,8 @@ def accuracy_cell(
 ) -> Cell:
     """Make a cell of the mean accuracy of ``rows`` in percent.
 
-    Rows of one model have a 95 % interval. Rows of two or more models, which judged the same
-    pairs, and rows printed without a number of pairs have none.
+    Rows of one model have a 95 % interval. Rows of several models have none, because errors on the
+    same pairs are not independent; neither have rows printed without a number of pairs.
     """
     by_models = labels.source == "measured" and HUMAN not in {*rows["model"]}
     ties = by_models and rows["model"].nunique() == 1
@@ -164,10 +164,10 @@ PEOPLE, MACRO_HEAD = "Accuracy", "Mean of the phenomena"
 INTERVAL, PAIRS = "95 % interval", "Pairs"
 
 
-def _best(cells: Sequence[Cell], by: str) -> set[Place]:
-    """Return (row, column) of the best cells of each row or column; equal texts are all best."""
-    among = {cell.row if by == "column" else cell.column for cell in cells} - {AVERAGE_HEAD}
-    return shared.best_of_each(cells, among, by, digits=2)
+def _best(cells: Sequence[Cell], within: str) -> set[Place]:
+    """Return (row, column) of the best cells within each "row" or "column"; equals are all best."""
+    compared = {cell.row if within == "column" else cell.column for cell in cells} - {AVERAGE_HEAD}
+    return shared.best_of_each(cells, compared, within, digits=2)
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
@@ -184,7 +184,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     finished = complete_models(rows)
     human = {HUMAN: HUMAN} if (rows["model"] == HUMAN).any() else {}
     names = model_names({**labels.models, **human})
-    # A model has a number for a phenomenon if it has all of the paradigms that any model has.
+    # A model has a number for a phenomenon if it has one for each of the paradigms in ``rows``.
     sizes = rows.groupby("phenomenon")["paradigm"].nunique()
     phenomena = [phenomenon for phenomenon in PHENOMENA if phenomenon in sizes]
     cells: list[Cell] = []
@@ -192,20 +192,22 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         model_rows = rows[rows["model"] == model]
         model_printed = {p: printed[model, p] for p in phenomena if (model, p) in printed}
         for phenomenon in phenomena:
-            cell_key, key = (name, PHENOMENA[phenomenon]), (model, phenomenon)
+            cell_key, printed_key = (name, PHENOMENA[phenomenon]), (model, phenomenon)
             accuracies = model_rows[model_rows["phenomenon"] == phenomenon]
             if len(accuracies) == sizes[phenomenon]:
-                cells.append(accuracy_cell(accuracies, cell_key, labels, key))
+                cells.append(accuracy_cell(accuracies, cell_key, labels, printed_key))
             elif phenomenon in model_printed:
                 cells.append(printed_cell(model_printed[phenomenon], cell_key))
-        cell_key, key = (name, AVERAGE_HEAD), (model, AVERAGE)
+        cell_key, printed_key = (name, AVERAGE_HEAD), (model, AVERAGE)
         if model in finished:
-            cells.append(macro_cell(model_rows, cell_key, key))
+            cells.append(macro_cell(model_rows, cell_key, printed_key))
         elif model_printed:
             where = {"exhibit": "table4", "row": model, "column": [*model_printed]}
             value = sum(float(row["value"]) for row in model_printed.values()) / len(model_printed)
             text = percent_text(value)
-            cells.append(Cell(*cell_key, value, text, MEAN, "published", where, stands_for=key))
+            cells.append(
+                Cell(*cell_key, value, text, MEAN, "published", where, stands_for=printed_key)
+            )
     published = labels.source == "published"
     models = [cell for cell in cells if cell.row != names.get(HUMAN)]
     best = set() if published else _best(models, "column")
@@ -231,13 +233,13 @@ def _paradigm_table(
         title = PARADIGMS[str(paradigm)]
         by_model = accuracies.set_index("model", drop=False)
         for model, name in names.items():
-            cell_key, key = (title, name), (str(paradigm), model)
-            if key in printed:
-                cells.append(printed_cell(printed[key], cell_key))
+            cell_key, printed_key = (title, name), (str(paradigm), model)
+            if printed_key in printed:
+                cells.append(printed_cell(printed[printed_key], cell_key))
             elif model in by_model.index:
-                cells.append(accuracy_cell(by_model.loc[[model]], cell_key, labels, key))
-        cell_key, key = (title, AVERAGE_HEAD), (str(paradigm), AVERAGE)
-        cells.append(accuracy_cell(accuracies, cell_key, labels, key))
+                cells.append(accuracy_cell(by_model.loc[[model]], cell_key, labels, printed_key))
+        cell_key, printed_key = (title, AVERAGE_HEAD), (str(paradigm), AVERAGE)
+        cells.append(accuracy_cell(accuracies, cell_key, labels, printed_key))
     # "gemma-3-4b-pt" becomes "gemma-3" above "4b-pt", unless all upper lines would be equal.
     heads = {}
     for name in names.values():
@@ -261,20 +263,20 @@ table8 = partial(_paradigm_table, "table8", True, "instruction-tuned")
 
 def table9(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate Table 9: accuracy of people on each paradigm, and the mean."""
-    cell_key, key = (AVERAGE_HEAD, PEOPLE), (AVERAGE, "accuracy")
+    cell_key, printed_key = (AVERAGE_HEAD, PEOPLE), (AVERAGE, "accuracy")
     if labels.source == "published":
         rows = read_paradigms(tables, labels)
         printed = printed_numbers(tables, labels, "table9")
         numbers = {row: number for (row, _), number in printed.items() if row != AVERAGE}
         cells = [printed_cell(number, (PARADIGMS[row], PEOPLE)) for row, number in numbers.items()]
-        cells.append(accuracy_cell(rows[rows["model"] == HUMAN], cell_key, labels, key))
+        cells.append(accuracy_cell(rows[rows["model"] == HUMAN], cell_key, labels, printed_key))
         return Exhibit(**describe("table9_published"), cells=cells)
     rows = _read_people(tables)
     cells = []
     for paradigm, accuracies in rows.groupby("paradigm", sort=False):
         title, printed_key = PARADIGMS[str(paradigm)], (str(paradigm), "accuracy")
         cells.append(accuracy_cell(accuracies, (title, PEOPLE), labels, printed_key))
-    cells.append(accuracy_cell(rows, cell_key, labels, key))
+    cells.append(accuracy_cell(rows, cell_key, labels, printed_key))
     cells.append(macro_cell(rows, (MACRO_HEAD, PEOPLE)))
     stub, remarks = {}, {}
     for cell in cells:

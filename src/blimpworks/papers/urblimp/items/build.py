@@ -3,7 +3,8 @@
 ``build_items`` (at the end) reads a folder of rules and the tables of a treebank. It writes items
 (pairs), counts of matches, and rejected matches. A match has words of a sentence ("tree") that fit
 a rule's pattern. The rule's operations change a copy of the sentence ("draft") into the other
-sentence of a pair. Forms must be attested, and the change must make the sentence ungrammatical.
+sentence of a pair. Some change a complex: a verb with its auxiliaries. Forms must be attested, and
+the change must make the sentence ungrammatical.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2, but with open data, because neither the
 paper's treebank nor its corpus is public.
 """
@@ -78,7 +79,7 @@ class Attested:
 
 
 class Absent(LookupError):
-    """A rule names a word that it has left out of the draft, or is moving."""
+    """A rule names a word that is not in the draft, because the rule deleted or is moving it."""
 
 
 class Rejected(Exception):
@@ -115,7 +116,7 @@ class Draft:
         raise Absent
 
     def size(self) -> int:
-        """Count the words between spaces; a form such as a fused pronoun may have several."""
+        """Count the words that spaces separate; a form such as a fused pronoun may have several."""
         return sum(len(form.split()) for form in self.forms)
 
     def word(self, index: int) -> TreeWord:
@@ -142,11 +143,11 @@ class Draft:
         With ``absent``, also those of words that ``draft`` lacks.
         """
         forms = {slot.word: slot.form for slot in draft.slots}
-        positions = []
-        for position, slot in enumerate(self.slots):
-            if forms.get(slot.word, None if absent else slot.form) != slot.form:
-                positions.append(position)
-        return positions
+        return [
+            position
+            for position, slot in enumerate(self.slots)
+            if (forms[slot.word] != slot.form if slot.word in forms else absent)
+        ]
 
 
 def revise(
@@ -184,6 +185,7 @@ def revise(
             nodes[operation.name] = added
         case declared.Move():
             last = draft.tree.complex_of(nodes[operation.after], operation.along)[-1]
+            # Other words that the rule names stay, even if they are below the moved word.
             indices = draft.tree.subtree(nodes[operation.move], {*nodes.values()})
             moved = [replace(draft.slots[draft.position(at)], space=True) for at in indices]
             draft.slots = [slot for slot in draft.slots if slot.word not in indices]
@@ -210,28 +212,29 @@ def _inflect(
     """Inflect a complex, such as a verb and its auxiliaries. Raises Rejected if nothing changes."""
     tree_words, inflection = draft.tree.words, language.inflection
     # New values by feature; ``=NODE`` is the value of that word, if it has one.
-    to: dict[str, str] = {}
+    new_values: dict[str, str] = {}
     for name, value in operation.to.items():
         node = value.removeprefix(declared.OF)
         if node == value:
-            to[name] = value
+            new_values[name] = value
         elif value_of_node := tree_words[nodes[node]].features.get(name):
-            to[name] = value_of_node
+            new_values[name] = value_of_node
     # A reading is a cell of a paradigm that a form fills; it can depend on the following word.
+    # Features of the complex are certain if all readings of one of its words agree on them.
     indices = draft.tree.complex_of(nodes[operation.inflect], operation.along)
     draft_words = [draft.word(index) for index in indices]
-    followed = [*zip(draft_words, [*draft_words[1:], None], strict=True)]
-    readings = [inflection.readings(word, following) for word, following in followed]
+    with_next = [*zip(draft_words, [*draft_words[1:], None], strict=True)]
+    readings = [inflection.readings(word, following) for word, following in with_next]
     certain = certain_features(readings)
     if operation.agreeing:
         features = tree_words[nodes[operation.agreeing]].features
-        if any(name in certain and certain[name] != features.get(name) for name in to):
+        if any(name in certain and certain[name] != features.get(name) for name in new_values):
             raise Rejected("does not agree as it is")
     changed: list[tuple[int, TreeWord, tuple[str, ...]]] = []
-    for index, (word, following), word_readings in zip(indices, followed, readings, strict=True):
-        if any(to.keys() & reading.cell.keys() for reading in word_readings):
-            forms = inflection.changed(word, to, following, certain)
-            # A form that fills the old and the new cell does not show the feature.
+    for index, (word, following), word_readings in zip(indices, with_next, readings, strict=True):
+        if any(new_values.keys() & reading.cell.keys() for reading in word_readings):
+            forms = inflection.changed(word, new_values, following, certain)
+            # If the present form also fills the new cell, it does not show the feature.
             if forms and word.form not in forms:
                 changed.append((index, word, forms))
     unless = operation.unless.items()
@@ -309,10 +312,10 @@ def apply_rule(rule: Rule, tree: Tree, language: Language, attested: Attested) -
 
 
 def _check_pair(good: Draft, bad: Draft, rule: Rule, attested: Attested) -> None:
-    """Raise Rejected unless the drafts differ in one region, by words that the treebank lacks."""
+    """Raise Rejected unless the drafts differ in one region, and the treebank lacks the bad one."""
     if bad.forms == good.forms:
         raise Rejected("the same sentence")
-    # Only auxiliaries may be between changed words.
+    # The changed words are one region, in which only auxiliaries and added words may be the same.
     changed = good.changed_positions(bad, absent=False)
     for position in range(min(changed, default=0), max(changed, default=0)):
         word = good.slots[position].word
@@ -320,7 +323,7 @@ def _check_pair(good: Draft, bad: Draft, rule: Rule, attested: Attested) -> None
             raise Rejected("differs in several places")
     if tuple(bad.forms) in attested.sentences:
         raise Rejected("a sentence of the treebank")
-    # The change may be grammatical if the treebank has all new words beside the same neighbours.
+    # It may be grammatical if the treebank has all its new bigrams, on the sides ``rule.context``.
     bigrams: list[tuple[str, str]] = []
     for position in bad.changed_positions(good, absent=True) if rule.context else ():
         previous, form, following = [BEGINNING, *bad.forms, END][position : position + 3]
