@@ -378,8 +378,9 @@ def _over_common_units(view: View) -> View:
         if not common:
             languages_without.append(name)
             continue
-        numbers.update({unit: len(common), f"all {unit}": len(of_models)})
-        if common < of_models:
+        either = of_people | of_models
+        numbers.update({unit: len(common), f"all {unit}": len(either)})
+        if common < either:
             partial.add(lang)
             units = zip(rows["phenomenon"], rows["paradigm"], strict=True)
             rows = rows[[unit_key in common for unit_key in units]]
