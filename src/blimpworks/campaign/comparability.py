@@ -133,7 +133,10 @@ def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> 
 def _compare_models(
     benchmark: Benchmark, campaign: Campaign, catalogue: Catalogue, usual: Campaign
 ) -> dict[str, str]:
-    """Return {model: difference} from the repository's models, or in scoring or answering them."""
+    """Return how each model, or its scoring or answering, differs from the repository's.
+
+    ``usual``: the campaign with the paper's default settings.
+    """
     default = _default_table(campaign, "models")
     printed = {row.name: row for row in read_rows(ModelRow, default)} if default else {}
     locked = locked_models(model_tables(campaign.catalogue.models)) if default else {}
@@ -162,7 +165,11 @@ def _compare_models(
 def _changed_settings(
     benchmark: Benchmark, campaign: Campaign, usual: Campaign, row: ModelRow, printed: ModelRow
 ) -> dict[str, object]:
-    """Return the settings of a model's scores that ``printed`` lacks, or of answers if unusual."""
+    """Return the settings of a model's scores or answers that differ, with their values.
+
+    Those of scores are compared with ``printed``, the model's row in the repository; those of
+    answers with ``usual``, the campaign with the paper's default settings.
+    """
     changed: dict[str, object] = {}
     if benchmark.generation:
         if campaign.scoring.dtype not in (MODEL, row.dtype):
@@ -223,7 +230,7 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
     sample = f"a sample of {campaign.limit}" if campaign.limit else ""
     items = {lang: paper.other_items(campaign, lang) or sample for lang in languages}
     usual = campaign.model_copy(update={paper.name: paper.settings()})  # the default settings
-    # With the architecture "", methods are those that exhibits show.
+    # The architecture "" asks for the methods that exhibits show.
     methods, usual_methods = benchmark.methods(campaign, ""), benchmark.methods(usual, "")
     method = ""
     if benchmark.options(campaign).variant != "published":

@@ -25,9 +25,10 @@ MODELLING = (*STATISTICS, "statsmodels")
 
 
 def of_evaluations(folder: str) -> Use:
-    """Describe how a command uses a results directory: it reads tables of evaluations below it.
+    """Return the use of an option for a results directory, below which evaluations have tables.
 
-    ``reads`` lists the files that are inputs of the job, ``passes`` the value for the command.
+    ``reads`` lists the tables, which are inputs of the job; ``passes`` gives the command a list of
+    ``Evaluation`` in place of the directory.
     """
 
     def rows(results: Path, arguments: Arguments) -> "list[Evaluation]":
@@ -47,7 +48,8 @@ def of_evaluations(folder: str) -> Use:
 
 
 RECORDED_IF_GIVEN = Use(records=lambda name, value: {name: value} if value else {})
-"""Use of an option that earlier versions did not have, so that their records stay valid."""
+"""Use of an option that is recorded only if it is given. So records that were made before the
+option existed are still those of the same job."""
 BENCHMARK = option("Name of the benchmark.")
 JSON = option("Print JSON.", "--json")
 LANG = option("ISO 639-3 code of the language.")
@@ -60,7 +62,7 @@ EACH = option("Items table; repeatable.")
 OUTPUTS = option("Table to write; one for each items table.")
 EACH_SCORES = option("Scores table; one for each items table.")
 METHODS = option("Method, or name=expression; repeatable.")
-TIES = option("What ties count as; one, or one a method.")
+TIES = option("Tie policy: one, or one for each method.")
 NEAR_TIE = option("Margins below this, in nats, are near ties.")
 UNKNOWN = option("Leave out items with unknown words: any, or critical.")
 
@@ -96,6 +98,6 @@ def judge_each(
     params |= {"unknown": rules.unknown} if rules.unknown else {}
     targets = [target for _, target in pairs_of(items, outputs)]
     for inputs, target in zip(pairs_of(items, scores, "--scores"), targets, strict=True):
-        # While jobs are only planned, opening a job raises Planned.
+        # A dry run only plans jobs: opening a job then raises Planned, and the next is opened.
         with suppress(Planned), command.job(inputs=inputs, outputs=[target], params=params) as job:
             job.note(unjudged=judge(*inputs, target, rules))

@@ -2,7 +2,7 @@
 
 ``humans`` has phenomena and paradigms in rows. Its columns are human accuracies in percent, which
 should be equal (Warstadt et al. 2020, section 3.4): printed in Tables 3 and 4, from the released
-summary, and computed from the released ratings (choices of one rater on one pair).
+summary, and computed from the released ratings. A rating is the choice of one rater on one pair.
 ``ties`` has models and paradigms in rows. It counts judgements of pairs whose sentences are equally
 probable. A model is wrong on these pairs (section 4.1), also on the seven released pairs with two
 identical sentences (corrected: half right). A cell has a formula and a filter of rows (``where``).

@@ -3,7 +3,8 @@
 Each function makes the table of its name. Rows are constructions, columns are languages and series
 of models (see ``measures``). The numbers come from a campaign's tables or, in the published form
 (``labels.source``), from what the paper prints and the authors' released sets. Published forms also
-have hidden cells, which are compared with a printed number but not shown.
+have hidden cells, which are not shown. A cell is compared with the printed number at the (row,
+column) ``stands_for``.
 Three tables are ours: pairs that LSTMs could judge (``lstm_sets``), all English sets of Marvin and
 Linzen 2018 (``english``), and the effects of ways of counting (``variants``).
 
@@ -15,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,7 @@ from blimpworks.campaign.registry import TIES
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import COUNT, PERPLEXITY, TOTAL, select_rows
+from blimpworks.exhibits.formulas import COUNT, PERPLEXITY, TOTAL, Formula, select_rows
 from blimpworks.papers.clams.exhibits import describe, measures
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED_MODELS
 from blimpworks.papers.clams.exhibits.measures import AVERAGE, AVERAGE_KEY, RECOMPUTED_AVERAGE, Grid
@@ -40,7 +41,10 @@ PRINTED_ENGLISH_SETS = ENGLISH_SETS[:2]
 def _printed_elsewhere(
     tables: shared.Tables, exhibit: str, grid: Grid, column: str, name: str, stands_for: str
 ) -> list[Cell]:
-    """Make hidden cells, in the column ``name``, of another exhibit's numbers in ``column``."""
+    """Copy ``exhibit``'s numbers in ``column`` into hidden cells in the column ``name``.
+
+    ``stands_for``: column of this exhibit whose numbers they are compared with.
+    """
     cells = grid.printed(tables, exhibit, columns={column: name})
     return [replace(c, printed=False, stands_for=(c.where["row"], stands_for)) for c in cells]
 
@@ -155,7 +159,10 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
 def measure_gain(
     both: measures.Selection, cell_key: shared.Place, stands_for: shared.Place
 ) -> Cell | None:
-    """Make the cell of the gain by a capital first letter; None if ``both`` lacks accuracies."""
+    """Make the cell of the gain by a capital first letter; None without all accuracies.
+
+    ``both``: accuracies on sets without and with a capital first letter.
+    """
     if both.rows["phenomenon"].nunique() < 2 or not both.complete:
         return None
     return with_sign(both.cell(cell_key, measures.GAIN, stands_for=stands_for))
@@ -249,8 +256,8 @@ WAYS = (
     ("c ÷ n, ties half", "without_end", "half", 0),
     ("Corrected: and with the end of sentence", "full_sentence", "half", 0),
 )
-"""Ways to compute an accuracy: heading of the column, method, tie policy, and items added to right
-items c and to all items n of each set. The last way is ``variant: corrected``."""
+"""Ways to compute an accuracy: heading of the column, method, tie policy, and a number that is added
+to c and n. c counts a set's right items, n all. The last way is ``variant: corrected``."""
 
 
 def variants(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -339,6 +346,15 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
     return measures.table_of(describe("table6"), cells, [grid])
 
 
+class Computed(NamedTuple):
+    """A number of Table 7, by a formula from those ``rows`` of a table that ``where`` selects."""
+
+    rows: pd.DataFrame
+    formula: Formula
+    source: str
+    where: dict[str, Any]
+
+
 def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 7: number of minimal sets that English and multilingual BERT could score."""
     # The English model has a column in English only.
@@ -358,41 +374,57 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
         return measures.table_of(description, cells, grids)
     printed = shared.read_printed(tables)
     printed = printed[printed["exhibit"].isin(["table6", "table7"]) & printed["value"].notna()]
-    # Both grids have a row "In a sentential complement"; only their columns tell the rows apart.
-    names = {
+    # Titles by keys. "In a sentential complement" is a row of both grids, under other columns.
+    titles = {
         (key, column.key): (row, column.name)
         for grid in grids
         for (key, row), column in product(grid.rows.items(), grid.columns)
     }
     sets = read_sets(tables)
-    for column in grids[0].columns:
-        numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
-        sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
-        of_table6 = {"exhibit": "table6", "column": column.lang}
-        rows, source, formula = printed, "published", TOTAL
-        filters: dict[str, dict[str, Any]] = {}
-        if not sets.empty:
-            # Count the sets with the focus words that explain most numbers of the column.
-            rows, source = sets[sets["lang"] == column.lang], SETS
-            vocabulary = infer_vocabulary(rows, sizes)
-            for key in sizes:
-                filters[key] = {"lang": column.lang, "focus": vocabulary}
-                filters[key]["paradigm"] = clams.paradigms(key, inanimate=True)
+    for column in columns:
+        if sets.empty:
+            computed = _from_share(printed, column)
         else:
-            # Constructions with the predicates of simple agreement have the same share of scored
-            # sets, which is known where both tables have it.
-            sets_of = select_rows(printed, of_table6).set_index("row")["value"]
-            if SIMPLE in sizes and SIMPLE in sets_of:
-                share = Fraction(sizes[SIMPLE], int(sets_of[SIMPLE]))
-                formula = measures.fraction_of(share.numerator, share.denominator)
-                keys = ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES
-                filters = {key: {**of_table6, "row": key} for key in keys if key in sets_of}
-        for key, where in filters.items():
-            row, name = names[key, column.key]
-            cell_key = (row, f"{name}, from the vocabulary")
+            computed = _from_words(printed, sets[sets["lang"] == column.lang], column)
+        for key, (rows, formula, source, where) in computed.items():
+            row, column_title = titles[key, column.key]
+            cell_key = (row, f"{column_title}, from the vocabulary")
             cell = shared.formula_cell(rows, cell_key, formula, source, where, ".0f")
             cells.append(replace(cell, stands_for=(key, column.key), printed=False))
     return measures.table_of(description, cells, grids)
+
+
+def _from_words(
+    printed: pd.DataFrame, sets: pd.DataFrame, column: measures.SeriesColumn
+) -> dict[str, Computed]:
+    """Count each construction's sets with the focus words that explain a column of Table 7 best."""
+    numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
+    sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
+    vocabulary = infer_vocabulary(sets, sizes)
+    computed = {}
+    for key in sizes:
+        paradigms = clams.paradigms(key, inanimate=True)
+        where = {"lang": column.lang, "paradigm": paradigms, "focus": vocabulary}
+        computed[key] = Computed(sets, TOTAL, SETS, where)
+    return computed
+
+
+def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> dict[str, Computed]:
+    """Estimate numbers of Table 7 from Table 6, without the released sets.
+
+    They assume the same share of scored sets where the focus words are those of simple agreement.
+    """
+    values = printed.set_index(["exhibit", "row", "column"])["value"]
+    scored = values.get(("table7", SIMPLE, column.key))
+    size = values.get(("table6", SIMPLE, column.lang))
+    if scored is None or size is None:
+        return {}
+    share = Fraction(int(scored), int(size))
+    where: dict[str, Any] = {"exhibit": "table6", "column": column.lang}
+    formula = measures.fraction_of(share.numerator, share.denominator)
+    keys = ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES
+    present = [key for key in keys if ("table6", key, column.lang) in values.index]
+    return {key: Computed(printed, formula, "published", where | {"row": key}) for key in present}
 
 
 def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list[str]:

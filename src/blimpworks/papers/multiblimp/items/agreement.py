@@ -50,9 +50,11 @@ def load_evidence(
 
     The first lexicon is UniMorph's, the second the treebank's (section 4.2).
 
-    - Published, verbs: the values of both lexicons together, without undefined ones.
-    - Published, participles: the treebank's values only where UniMorph has none; undefined stay.
-    - Corrected: the word's own annotation, else the first lexicon, without undefined values.
+    - published, verbs: the values of both lexicons together, without undefined ones
+    - published, participles: UniMorph's values, or the treebank's if UniMorph has none; undefined
+      ones are kept
+    - corrected: the annotation of the word in its sentence, else UniMorph's values; without
+      undefined ones
     """
     annotation_first = corrected(options, "agreement_evidence")
     any_case = corrected(options, "letter_case")
@@ -122,13 +124,13 @@ def count_agreement(
 def run_binomial_tests(
     agreeing: int, n: int, tests: int, options: MultiblimpOptions
 ) -> tuple[float, float, str]:
-    """Test whether ``agreeing`` of ``n`` cases are more or fewer than the null hypothesis allows.
+    """Test whether the share ``agreeing`` of ``n`` is above or below ``null_probability``.
 
-    Returns the p values of the two one-sided exact binomial tests (more, less agreement), and the
-    label. ``tests`` is the language's number of tests of the phenomenon, by which the corrected
-    variant divides the threshold (Bonferroni). Labels: "+" significant agreement; "?" undecided;
-    "-" significant absence, which drops the condition. Published only: "~" near-universal agreement
-    without significance, in more than five cases; no agreement at all is undecided.
+    Returns the p values of the two one-sided exact binomial tests (above, below), and the label.
+    ``tests`` is the language's number of tests of the phenomenon, by which the corrected variant
+    divides the threshold (Bonferroni). Labels: "+" significantly above; "-" significantly below, so
+    that the condition makes no pairs; "?" undecided. Published only: "~" above without
+    significance, in more than five cases; and no agreement at all is undecided.
     """
     null = options.agreement.null_probability
     divisor = tests if corrected(options, "bonferroni") else 2
