@@ -256,8 +256,8 @@ WAYS = (
     ("c ÷ n, ties half", "without_end", "half", 0),
     ("Corrected: and with the end of sentence", "full_sentence", "half", 0),
 )
-"""Ways to compute an accuracy: heading of the column, method, tie policy, and a number that is added
-to c and n. c counts a set's right items, n all. The last way is ``variant: corrected``."""
+"""Ways to compute an accuracy: heading of the column, method, tie policy, and a number to add to c
+and n. c counts a set's right items, n all. The last way is ``variant: corrected``."""
 
 
 def variants(tables: shared.Tables, labels: Labels) -> Exhibit:
