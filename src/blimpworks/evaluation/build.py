@@ -228,8 +228,7 @@ def _suite(
             model["label"]
             for model in facts["models"].values()
             if model["architecture"] == "causal"
-            and suite.first_token is not None
-            and suite.first_token != model["first_token"]
+            and suite.first_token not in (None, model["first_token"])
         ],
         "missing": {**reasons, **suite.missing},
     }
@@ -292,33 +291,12 @@ def _metrics(rows: Sequence[Mapping[Any, Any]], method: str) -> dict[str, tuple[
 
 SECTIONS = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
 """Keys of a results file whose values have an entry for each task."""
-OUTPUT_TYPES = {"pair": "multiple_choice", "prompt": "generate_until"}
-"""The harness's name for the type of a task, by the unit of a benchmark."""
-
-
-def _model_config(card: Card, model: str) -> dict[str, Any]:
-    """Return the entry ``config`` of a results file: the model and its arguments."""
-    described, size = card["models"][model], card["models"][model]["parameters"]
-    arguments = {key: described[key] for key in ("revision", "dtype", "first_token", "start")}
-    return {
-        "model": described["engine"],
-        "model_args": {"pretrained": described["hf_id"] or model, **arguments},
-        "model_num_parameters": None if size is None else round(size * 1e9),
-        "model_dtype": described["dtype"],
-        "model_revision": described["revision"],
-        "batch_size": None,
-        "device": None,
-        "limit": card["limit"],
-    }
 
 
 def _task_entries(
     task: str, metrics: Mapping[str, tuple[float, int]], counts: Record, config: Record
 ) -> dict[str, Any]:
-    """Return a task's entry in each of ``SECTIONS``, from metrics with (accuracy, n).
-
-    ``counts``: numbers of items besides the judged ones; ``config``: entries of its configuration.
-    """
+    """Return a task's entry in each of ``SECTIONS``; ``metrics`` are {name: (accuracy, n)}."""
     judged_items = max((n for _, n in metrics.values()), default=0)
     results: dict[str, Any] = {"name": task, "alias": task, "sample_len": judged_items}
     for metric, (accuracy, n) in metrics.items():
@@ -345,6 +323,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
     method. Other methods are named as in ``interop.lm_eval``.
     """
     sections: dict[str, Any] = {name: {} for name in SECTIONS}
+    output_types = {"pair": "multiple_choice", "prompt": "generate_until"}
     subtasks: dict[str, list[str]] = {}
     for entry in card["benchmarks"]:
         name, benchmark = entry["name"], facts["benchmarks"][entry["name"]]
@@ -372,7 +351,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
             parent = task_name(name, lang)
             config = {
                 "dataset_path": items,
-                "output_type": OUTPUT_TYPES[benchmark["unit"]],
+                "output_type": output_types[benchmark["unit"]],
                 "num_fewshot": 0,
                 "metadata": {"version": sha256_of(Path(items))[:12], "method": method},
             }
@@ -394,11 +373,21 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
                 for section, entry_of_task in _task_entries(task, metrics, counts, config).items():
                     sections[section][task] = entry_of_task
     described, date = card["models"][model], card["date"]
-    name = described["hf_id"] or model
+    name, size = described["hf_id"] or model, described["parameters"]
+    arguments = {key: described[key] for key in ("revision", "dtype", "first_token", "start")}
     return {
         **sections,
         "group_subtasks": subtasks,
-        "config": _model_config(card, model),
+        "config": {
+            "model": described["engine"],
+            "model_args": {"pretrained": name, **arguments},
+            "model_num_parameters": None if size is None else round(size * 1e9),
+            "model_dtype": described["dtype"],
+            "model_revision": described["revision"],
+            "batch_size": None,
+            "device": None,
+            "limit": card["limit"],
+        },
         "git_hash": card["commit"] or None,
         "date": datetime.fromisoformat(date).astimezone(UTC).timestamp() if date else None,
         "lm_eval_version": None,

@@ -32,10 +32,7 @@ RATED = "ratings"
 PRINTED, SUMMARY, PRINTED_MAJORITY = "Printed", "Summary", "Majority, printed"
 # The paper also leaves out raters who did not confirm English; the summary counts them.
 VARIANTS = {"published": "Ratings", "corrected": "Stated rule"}
-"""Columns of all ratings that the summary counts, and of those that the paper says count.
-
-The keys are the columns of ratings that mark the ratings to count.
-"""
+"""Columns of ratings that the summary or the paper's rule counts, by the column that marks them."""
 MAJORITIES = {name: f"Majority, {name.lower()}" for name in (SUMMARY, *VARIANTS.values())}
 """Column of pairs whose majority is right, for each column of right ratings."""
 
@@ -77,9 +74,7 @@ class AgreementRow:
     """A row of ``humans``: all paradigms, those of a phenomenon, or one paradigm."""
 
     uids: Sequence[str]
-    """Its paradigms."""
     cells: dict[str, Cell] = field(default_factory=dict)
-    """Its cells, by column."""
     half_units: dict[str, float] = field(default_factory=dict)
     """Half a unit of the last printed digit [points], by column of printed numbers."""
     remarks: list[str] = field(default_factory=list)

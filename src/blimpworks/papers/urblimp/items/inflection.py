@@ -66,10 +66,7 @@ class Paradigm(Strict):
     cells: dict[CellName, tuple[str, ...]]
     """Endings of each cell, the usual one first."""
     inside: dict[str, str] = Field(default={})
-    """Cells that have another cell's forms if the word is not the last of its complex.
-
-    {Number=Plur: Number=Sing}: the plural then looks like the singular.
-    """
+    """{cell: cell whose forms it takes if the word is not the last of its complex}."""
     joints: tuple[regular.Replacement, ...] = ()
     """Regular expressions and replacements for the spelling at the ``+`` after the stem."""
     irregular: dict[str, dict[CellName, tuple[str, ...]]] = Field(default={})
@@ -96,10 +93,7 @@ class Paradigm(Strict):
         return fits_upos and regular.expression(self.lemma).fullmatch(lemma)
 
     def forms(self, lemma: str, *, inside: bool = False) -> dict[str, tuple[str, ...]]:
-        """Return forms by cell, the usual form first.
-
-        ``inside``: the word is not the last of its complex.
-        """
+        """Return forms by cell, usual first; ``inside``: as a word before the complex's last."""
         lemma = self.names.get(lemma, lemma)
         if lemma not in self._forms_by_lemma:
             expression, new = self.stem
@@ -196,8 +190,7 @@ class Inflection(Strict):
         """
 
         def wrong_mood(reading: Reading) -> bool:
-            # The treebank marks mood or aspect of the word, and either the word or the reading is
-            # subjunctive, but not both.
+            # The treebank marks mood or aspect, and only one of word and reading is subjunctive.
             is_marked = "Aspect" in word.features or "Mood" in word.features
             is_subjunctive = word.features.get("Mood") == SUBJUNCTIVE
             return is_marked and is_subjunctive != ("Mood" in reading.cell)
