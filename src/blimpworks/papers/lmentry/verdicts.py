@@ -116,9 +116,8 @@ def _totals(verdicts: pd.DataFrame, both: pd.DataFrame) -> pd.DataFrame:
     """Return the counts of each task: prompts by the settings, and answers with both verdicts."""
     # A task's nominal number of prompts is the sum over its templates, judged or not.
     template = verdicts["paradigm"].str.extract(r"template=(\d+)", expand=False)
-    by_template = verdicts.groupby(["phenomenon", template])["nominal"].first()
-    totals = both.groupby("phenomenon").agg(n=("item_id", "size"))
-    totals["nominal"] = by_template.groupby("phenomenon").sum()
+    nominal = verdicts.groupby(["phenomenon", template])["nominal"].first().groupby(level=0).sum()
+    totals = both.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=nominal)
     for column, count in FORM_COUNTS.items():
         flags = both[column].astype("Int32").groupby(both["phenomenon"])
         # Null if an answer's flag is unknown.

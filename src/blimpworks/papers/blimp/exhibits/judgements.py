@@ -5,8 +5,7 @@ should be equal (Warstadt et al. 2020, section 3.4): printed in Tables 3 and 4, 
 summary, and computed from the released ratings. A rating is one rater's choice on one pair.
 ``ties`` has models and paradigms in rows. It counts judgements of pairs whose sentences are equally
 probable; in seven released pairs they are even identical. A model is wrong on all ties (section
-4.1); the corrected variant counts them as half right. A cell has a formula and a filter of rows
-(``where``).
+4.1); the corrected variant counts them as half right. A cell has a formula and a row filter.
 """
 
 from collections.abc import Collection, Iterator, Sequence
