@@ -44,7 +44,7 @@ class Side:
     ids: pa.ListArray
     """n lists: id of each token."""
     rounding: Floats
-    """[n] largest rounding error of a log-probability, relative to the larger of its size and 1 nat."""
+    """[n] rounding error of a log-probability, relative to the larger of its size and 1 nat."""
     span_start: Integers
     """[n] first character of the critical region; negative without a region."""
     span_end: Integers
