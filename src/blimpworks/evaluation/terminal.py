@@ -241,7 +241,7 @@ class _Terminal:
             self.say(line)
 
     def size_classes(self, benchmark: Benchmark) -> None:
-        self.head("Most behind printed models of similar size (within a factor of 3)")
+        self.head("Most behind printed models of its size (within a factor of 3)")
         for model, size_class in benchmark["size_classes"].items():
             peers = f" beside {', '.join(size_class['models'])}" if size_class["models"] else ""
             note = f": {size_class['note']}" if size_class["note"] else ""
