@@ -80,7 +80,7 @@ def test_a_terminal_shows_accuracies_ranks_tests_gaps_and_worst_items(card):
     assert "Paired tests (McNemar)" in text
     assert all(finding in " ".join(text.split()) for finding in (START, BETTER, PADDING))
     assert "Small model beside Tiny, Peer" in text
-    assert "Worst items of Small model: 3 of 4 on the page" in text
+    assert "Worst items of Small model: 3 of the 4 on the page" in text
     assert "Accuracy by start of texts" in text
     sensitivity = card["benchmarks"][0]["sensitivity"]["small"]
     names = ("first_token", "own", "flips", "accuracy")

@@ -43,7 +43,7 @@ class TrainingLayout:
         return layout.campaign.training.recipes[layout.catalogue.models[model].recipe]
 
     def recipe_json(self, model: str) -> str:
-        return self.recipe_of(model).model_dump_json(exclude=HOW_MANY)
+        return self.recipe_of(model).model_dump_json(exclude=HOW_MANY)  # not the number of models
 
     def trained_by(self, *recipe_kinds: str) -> list[str]:
         """Return the models that the workflow trains by recipes of these kinds, such as "lstm"."""
@@ -85,7 +85,7 @@ class TrainingLayout:
         return self.layout.usable(self.layout.catalogue.sources_of(scoring_jobs.TEXT, lang))
 
     def treebank_tables(self, folder: str, lang: str) -> list[str]:
-        """Return the table of a language's treebank tokens or sentences (``folder``), if any."""
+        """Return the table of a language's treebanks in ``folder``: "tokens" or "sentences"."""
         layout = self.layout
         with_treebanks = scoring_jobs.treebank_languages(layout.campaign, layout.catalogue)
         return [f"{layout.results}/{folder}/{lang}.parquet"] if lang in with_treebanks else []
@@ -123,20 +123,20 @@ class TrainingLayout:
         Raises UserError if the models' languages differ, since all read the same joined files.
         """
         instructed = self.trained_by("instruct")
-        models_of: dict[tuple[str, ...], str] = {}
+        example_by_langs: dict[tuple[str, ...], str] = {}
         for model, row in self.layout.catalogue.models.items():
             trained_jointly = row.recipe and model not in instructed and row.scope == "multilingual"
             if trained_jointly and self.corpus_of(model) == corpus:
-                models_of.setdefault(tuple(self.languages_of("multi", model)), model)
-        if len(models_of) > 1:
-            of_each = [f"{name} in {', '.join(langs)}" for langs, name in models_of.items()]
+                example_by_langs.setdefault(tuple(self.languages_of("multi", model)), model)
+        if len(example_by_langs) > 1:
+            examples = [f"{name} in {', '.join(langs)}" for langs, name in example_by_langs.items()]
             raise UserError(
                 f"multilingual models would be trained on {corpus or 'texts'} of different "
-                f"languages: {'; '.join(of_each[:2])}. Expected the same languages, since all read "
-                "one file. Give the models the same 'languages' and 'papers', or write a campaign "
-                "for each."
+                f"languages: {'; '.join(examples[:2])}. Expected the same languages, since all "
+                "read one file. Give the models the same 'languages' and 'papers', or write a "
+                "campaign for each."
             )
-        return [*next(iter(models_of), ())]
+        return [*next(iter(example_by_langs), ())]
 
     def joined_texts(self) -> list[str]:
         return [f"{self.folder}/text/{lang}.txt" for lang in self.joined_languages()]
@@ -168,14 +168,14 @@ class TrainingLayout:
 
     def measured_on(self, model: str, lang: str) -> Files:
         """Return the corpus with the test text that an LSTM's perplexity is measured on."""
-        return self.corpus_files(self.corpus_of(model) or "", lang)
+        return self.corpus_files(self.corpus_of(model) or "", lang)  # LSTMs always have a corpus
 
 
 def text_arguments(inputs: Mapping[str, str | list[str]]) -> list[str]:
     """Return a rule's ``inputs`` {"text": ["a.txt"]} as options ["--text=a.txt"] of its command."""
     arguments = []
     for name, paths in inputs.items():
-        option = "items" if name == "pairs" else name  # a rule's input cannot be called items
+        option = "items" if name == "pairs" else name  # inputs of rules have a method ``items``
         for path in [paths] if isinstance(paths, str) else paths:
             arguments.append(f"--{option}={path}")
     return arguments

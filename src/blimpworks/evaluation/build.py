@@ -119,7 +119,7 @@ def _model(facts: Record) -> Model:
     description = read_description(Path(facts["checkpoint"]))
     source, code = description.source, description.files.get(own_code.FILE)
     checks = [read_manifest(Path(path)).checks for path in facts["manifests"]]
-    # Findings of all manifests, each once.
+    # What the self-tests say of first tokens; manifests that say the same count once.
     starts = dict.fromkeys(check.get("first token", "") for check in checks)
     better_starts = dict.fromkeys(check.get("other starts", "") for check in checks)
     notes = [facts["note"], getattr(source, "described", "")]
@@ -153,9 +153,11 @@ def _sensitivity(tables: Tables, model: str) -> list[Record]:
         rows = read_table(PARITY, Path(path)).to_pylist()
         method = tables.methods[model]
         possible = [r for r in rows if r["method"] == method and r["impossible"] is None]
-        # Two rules can mean the same token: keep the first row of each token.
-        distinct = {row["first_token"]: row for row in reversed(possible)}
-        for row in reversed(distinct.values()):
+        distinct: dict[str, Record] = {}
+        for row in possible:
+            # Two rules can mean the same token: keep the first row of each token.
+            distinct.setdefault(row["first_token"], row)
+        for row in distinct.values():
             first_token = row["start"] or str(row["first_token"])
             labels = {"lang": lang, "first_token": first_token, "own": row is possible[0]}
             keys = ("n", "skipped", "accuracy", "low", "high", "flips", "flips_beyond")
@@ -168,7 +170,8 @@ def _benchmark(tables: Tables) -> Benchmark:
     facts, benchmark = tables.facts, tables.benchmark
     models = benchmark["languages"]
     # Models have worst items on benchmarks of sentences, and wrong answers on those of prompts.
-    scored, prompted = (models, {}) if benchmark["unit"] != "prompt" else ({}, models)
+    has_prompts = benchmark["unit"] == "prompt"
+    scored, prompted = ([], [*models]) if has_prompts else ([*models], [])
     items = []
     for lang, path in benchmark["items"].items():
         count = measured.item_counts(path)[ALL]
@@ -220,6 +223,7 @@ def _suite(
         "label": suite.label,
         "address": suite.address,
         "rows": suite_rows(suite, tables, totals),
+        # Causal models whose first token is not the suite's.
         "other_starts": [
             model["label"]
             for model in facts["models"].values()
@@ -237,6 +241,7 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
             f"{facts['configfile']}: no model is run on a benchmark, so there is nothing to "
             "report; name models and benchmarks in the campaign."
         )
+    # Models are copied, because their sizes are filled in.
     facts = {**facts, "models": {name: model.copy() for name, model in facts["models"].items()}}
     for model in facts["models"].values():
         # If the row of a model has no size, its parameters are counted.
@@ -284,6 +289,31 @@ def _metrics(rows: Sequence[Mapping[Any, Any]], method: str) -> dict[str, tuple[
     return metrics
 
 
+SECTIONS = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
+"""Keys of a results file whose values have an entry for each task."""
+
+
+def _task_entries(
+    task: str, metrics: Mapping[str, tuple[float, int]], counts: Record, config: Record
+) -> dict[str, Any]:
+    """Return a task's entry in each of ``SECTIONS``; ``metrics`` are {name: (accuracy, n)}."""
+    judged_items = max((n for _, n in metrics.values()), default=0)
+    results: dict[str, Any] = {"name": task, "alias": task, "sample_len": judged_items}
+    for metric, (accuracy, n) in metrics.items():
+        # The standard error as the harness computes it.
+        variance = max(0.0, accuracy * (1 - accuracy))
+        results[f"{metric},none"] = accuracy
+        results[f"{metric}_stderr,none"] = math.sqrt(variance / (n - 1)) if n > 1 else "N/A"
+    return {
+        "results": results,
+        "configs": {"task": task, **config},
+        "versions": config["metadata"]["version"],
+        "n-shot": config["num_fewshot"],
+        "higher_is_better": dict.fromkeys(metrics, True),
+        "n-samples": {"original": counts["original"], "effective": judged_items, **counts},
+    }
+
+
 def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
     """Return one model's accuracies as a results file of lm-evaluation-harness, without samples.
 
@@ -292,8 +322,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
     is by the full sentence's log-probability, as in the harness, or else by the benchmark's main
     method. Other methods are named as in ``interop.lm_eval``.
     """
-    section_names = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
-    sections: dict[str, Any] = {name: {} for name in section_names}
+    sections: dict[str, Any] = {name: {} for name in SECTIONS}
     output_types = {"pair": "multiple_choice", "prompt": "generate_until"}
     subtasks: dict[str, list[str]] = {}
     for entry in card["benchmarks"]:
@@ -319,7 +348,13 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
                 continue
             items = benchmark["items"][lang]
             original = measured.item_counts(benchmark["all_items"].get(lang, items))
-            version, parent = sha256_of(Path(items))[:12], task_name(name, lang)
+            parent = task_name(name, lang)
+            config = {
+                "dataset_path": items,
+                "output_type": output_types[benchmark["unit"]],
+                "num_fewshot": 0,
+                "metadata": {"version": sha256_of(Path(items))[:12], "method": method},
+            }
             phenomena = [phenomenon for phenomenon in rows if phenomenon != ALL]
             phenomena = phenomena if len(phenomena) > 1 else []
             names = [task_name(name, lang, phenomenon) for phenomenon in phenomena]
@@ -330,48 +365,29 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
             ]
             tasks = [parent, *subtasks[parent]]
             for task, phenomenon in zip(tasks, [ALL, *phenomena], strict=True):
-                metrics = _metrics(rows[phenomenon], method)
-                effective = max((n for _, n in metrics.values()), default=0)
-                counts: dict[str, Any] = {"original": original[phenomenon], "effective": effective}
+                counts: Record = {"original": original[phenomenon]}
                 if (lang, phenomenon) in skipped:
                     counts["skipped"] = skipped[lang, phenomenon]["n"]
                     counts["skipped_because"] = skipped[lang, phenomenon]["reasons"]
-                results: dict[str, Any] = {"name": task, "alias": task, "sample_len": effective}
-                for metric, (accuracy, n) in metrics.items():
-                    # The standard error as the harness computes it.
-                    variance = max(0.0, accuracy * (1 - accuracy))
-                    error = math.sqrt(variance / (n - 1)) if n > 1 else "N/A"
-                    results[f"{metric},none"] = accuracy
-                    results[f"{metric}_stderr,none"] = error
-                sections["results"][task] = results
-                sections["configs"][task] = {
-                    "task": task,
-                    "dataset_path": items,
-                    "output_type": output_types[benchmark["unit"]],
-                    "num_fewshot": 0,
-                    "metadata": {"version": version, "method": method},
-                }
-                sections["versions"][task] = version
-                sections["n-shot"][task] = 0
-                sections["higher_is_better"][task] = dict.fromkeys(metrics, True)
-                sections["n-samples"][task] = counts
+                metrics = _metrics(rows[phenomenon], method)
+                for section, entry_of_task in _task_entries(task, metrics, counts, config).items():
+                    sections[section][task] = entry_of_task
     described, date = card["models"][model], card["date"]
     name, size = described["hf_id"] or model, described["parameters"]
     arguments = {key: described[key] for key in ("revision", "dtype", "first_token", "start")}
-    config = {
-        "model": described["engine"],
-        "model_args": {"pretrained": name, **arguments},
-        "model_num_parameters": None if size is None else round(size * 1e9),
-        "model_dtype": described["dtype"],
-        "model_revision": described["revision"],
-        "batch_size": None,
-        "device": None,
-        "limit": card["limit"],
-    }
     return {
         **sections,
         "group_subtasks": subtasks,
-        "config": config,
+        "config": {
+            "model": described["engine"],
+            "model_args": {"pretrained": name, **arguments},
+            "model_num_parameters": None if size is None else round(size * 1e9),
+            "model_dtype": described["dtype"],
+            "model_revision": described["revision"],
+            "batch_size": None,
+            "device": None,
+            "limit": card["limit"],
+        },
         "git_hash": card["commit"] or None,
         "date": datetime.fromisoformat(date).astimezone(UTC).timestamp() if date else None,
         "lm_eval_version": None,

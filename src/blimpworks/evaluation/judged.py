@@ -130,7 +130,7 @@ def why_skipped(ids: Iterable[str], items: Path, outputs: Path, method: str) -> 
         failed = table[table["status"] != OK]
         statuses = dict(zip(failed["item_id"], failed["status"].astype(str), strict=True))
     if statuses:
-        # Outputs have a row id for each condition of an item; judgements have the item's id.
+        # ``ids`` are of items. Outputs have the ids of rows, one for each condition of an item.
         rows = read_parquet(items, ["item_id", *CONDITIONS])
         item_ids = rows[item_key(rows.column_names)].to_pylist()
         pairs = zip(item_ids, rows["item_id"].to_pylist(), strict=True)
@@ -189,7 +189,7 @@ def paired_tests(tables: Tables) -> list[Record]:
     if len(models) < 2:
         return []
     exact_below = EXACT_BELOW if tables.benchmark["mcnemar"] == "corrected" else 0
-    # Arrays [item, model] of verdicts: NaN if a model was not run on an item.
+    # Arrays [item, model] of verdicts: NaN if the model was not run on the item, -1 if skipped.
     skipped_verdict = -1.0
     verdicts = {}
     for lang, frames in tables.judgements.items():
@@ -206,7 +206,7 @@ def paired_tests(tables: Tables) -> list[Record]:
         was_run = ~np.isnan(correct)
         for row in compare(correct == 1, was_run & (correct != skipped_verdict), exact_below):
             a, b, n = row["a"], row["b"], int(row["n"])
-            if a < b:
+            if a < b:  # each pair comes twice
                 skipped = int((was_run[:, a] & was_run[:, b]).sum()) - n
                 test = {"lang": lang, "a": models[a], "b": models[b], "n": n, "skipped": skipped}
                 test["only_a"], test["only_b"] = int(row["only_a"]), int(row["only_b"])
@@ -245,7 +245,7 @@ def _rows_by_item(
 
 
 def _sides_and_blocks(rows: Sequence[Record], scores: Mapping[str, Sequence[Record]]) -> Record:
-    """Return the ``sides`` and ``blocks`` of an item (see ``Benchmark.worst``) from its rows."""
+    """Return an item's ``sides`` (sentences) and ``blocks`` (their aligned words) from its rows."""
     is_pair = False  # else the item has sentences of several conditions, or a single sentence
     if "condition" in rows[0]:
         sentences = [(row["condition"], row, "good") for row in rows]
@@ -321,7 +321,7 @@ def wrong_answers(tables: Tables, model: str) -> list[Record]:
 
 
 def written_answers(tables: Tables, model: str) -> list[Record]:
-    """Count a model's answers in each language (keys: ``Benchmark.written``)."""
+    """Count a model's answers, cut ones and echoes, by language (keys: ``Benchmark.written``)."""
     counts: list[Record] = []
     for lang in tables.benchmark["languages"][model]:
         rows = read_parquet(tables.path("judgements", lang, model)).to_pandas()

@@ -24,7 +24,7 @@ MOST_LANGUAGES = 12
 """Most languages or tests to list: those with the lowest accuracies or p-values."""
 NEIGHBOURS = 2
 """Number of models to show above and below each of ours in a ranking."""
-MOST_WITH_TIES, MOST_WITHOUT_TIES = 2, 3
+MOST_MODELS_WITH_TIES, MOST_MODELS_WITHOUT_TIES = 2, 3
 """Most models side by side, with and without a column of ties."""
 MOST_COLUMNS = 6
 """Most columns of numbers in a suite's table."""
@@ -86,7 +86,7 @@ def _beginning(text: str, width: int) -> str:
 
 
 class _Terminal:
-    """Prints the sections of a card on a console; each method prints the section of its name."""
+    """Prints a card on a console; methods after the helpers print the section of their name."""
 
     def __init__(self, card: Card, console: Console) -> None:
         self.card, self.console, self.text = card, console, show.CardText(card)
@@ -108,6 +108,7 @@ class _Terminal:
         self, rows: Sequence[tuple[str, Row]], models: Sequence[str], head: str, *, ties: bool
     ) -> Table:
         """Return a table with a column for each model, with accuracy, interval and perhaps ties."""
+        # A list of cells for each column, its heading first; ``zip`` makes rows of them at the end.
         columns = [["\nn", *(show.counts(row, models) for _, row in rows)]]
         if any(row["skipped"] for _, row in rows):
             columns.append(["\nskipped", *(show.counts(row, models, "skipped") for _, row in rows)])
@@ -126,8 +127,7 @@ class _Terminal:
             width = len(aligned[0])
             columns.append([f"{self.label(model, width):>{width}}\n{aligned[0]}", *aligned[1:]])
         # Labels are wrapped in the width that the columns of numbers leave.
-        lines = ((cell.split("\n") for cell in column) for column in columns)
-        used = sum(2 + max(len(line) for cell in column for line in cell) for column in lines)
+        used = sum(2 + max(map(len, "\n".join(column).split("\n"))) for column in columns)
         labels = (fill(label, LINE_WIDTH - used, subsequent_indent=" ") for label, _ in rows)
         headings, *cells_of_rows = zip([f"\n{head}", *labels], *columns, strict=True)
         return table(headings, cells_of_rows)
@@ -149,10 +149,10 @@ class _Terminal:
                 self.say(line)
             return
         models = [*benchmark["methods"]]
-        ties = len(models) <= MOST_WITH_TIES
+        ties = len(models) <= MOST_MODELS_WITH_TIES
         first_lang = rows_to_print[0]["lang"]
         phenomena = [(row["label"], row) for row in show.phenomena(benchmark, first_lang)]
-        most = MOST_WITH_TIES if ties or skipped else MOST_WITHOUT_TIES
+        most = MOST_MODELS_WITH_TIES if ties or skipped else MOST_MODELS_WITHOUT_TIES
         for start in range(0, len(models), most):
             side_by_side = models[start : start + most]
             self.head("Accuracy in %, with 95 % intervals")
@@ -268,8 +268,8 @@ class _Terminal:
         self.console.print(table(headings, rows, texts=3))
         if line := self.text.not_sampled(benchmark):
             self.say(line)
-        meaning = "flips: decisions that differ from the evaluation's; beyond: that rounding "
-        self.say(f"{meaning}does not explain.", "dim")
+        flips_note = "flips: decisions that differ from the evaluation's"
+        self.say(f"{flips_note}; beyond: that rounding does not explain.", "dim")
 
     def block(self, columns: Sequence[AlignedWords], signs: Sequence[str]) -> None:
         """Print aligned words above their log-probabilities; those that differ are in brackets."""
@@ -304,7 +304,7 @@ class _Terminal:
         lists += [("Wrong answers", model, items) for model, items in benchmark["wrong"].items()]
         for heading, model, items in lists:
             if items:
-                count = f"{len(items[:MOST_ITEMS])} of {len(items)}"
+                count = f"{len(items[:MOST_ITEMS])} of the {len(items)}"
                 self.head(f"{heading} of {self.text.label(model)}: {count} on the page")
             for number, item in enumerate(items[:MOST_ITEMS], start=1):
                 phenomenon = benchmark["phenomena"].get(item["phenomenon"], item["phenomenon"])

@@ -44,7 +44,7 @@ class Side:
     ids: pa.ListArray
     """n lists: id of each token."""
     rounding: Floats
-    """[n] largest relative rounding error of a log-probability among a sentence's tokens."""
+    """[n] rounding error of a log-probability, relative to the larger of its size and 1 nat."""
     span_start: Integers
     """[n] first character of the critical region; negative without a region."""
     span_end: Integers
@@ -134,8 +134,8 @@ TOKEN_SETS: dict[str, Callable[[Side], Mask]] = {
 def divisors(method: Method, side: Side) -> Floats:
     """Return the divisor of each sentence's sum of log-probabilities [n]; NaN without a value.
 
-    A region has a value only if all its tokens have scores. If the first token of a sentence is not
-    scored (``skip``), its word cannot be compared with a word that has all scores.
+    A region has a value only if all its tokens have scores. A region that begins with an unscored
+    first token (``skip``) cannot be compared with one whose tokens all have scores.
     """
     chosen = TOKEN_SETS[method.tokens](side)
     count = len(side.characters)
@@ -177,9 +177,9 @@ def with_common_scores(good: Side, bad: Side) -> Side:
     count = len(good.characters)
     # Find pairs [n] with the same number of tokens, then leave out pairs with different tokens.
     same: Mask = np.bincount(good.row, minlength=count) == np.bincount(bad.row, minlength=count)
-    of_equal_length = same[good.row]
-    differs = good.id[of_equal_length] != bad.id[same[bad.row]]
-    same[good.row[of_equal_length][differs]] = False
+    in_equal_length = same[good.row]  # [t] tokens of these pairs
+    differs = good.id[in_equal_length] != bad.id[same[bad.row]]
+    same[good.row[in_equal_length][differs]] = False
     values = bad.value.copy()
     good_values, bad_values = good.value[same[good.row]], values[same[bad.row]]
     values[same[bad.row]] = np.where(np.isnan(good_values), bad_values, good_values)
@@ -263,8 +263,8 @@ def margins(method: Method, good: Side, bad: Side) -> tuple[Floats, Floats]:
     """Return the margin of each pair [n] in nats, and the divisor of its noise [n].
 
     A positive margin means that the model prefers the good sentence. Zero is a tie: rounding can
-    explain the difference (see ``scoring.tokens``). NaN: a sentence has no value. Noise of a sum of
-    log-probabilities is divided as the sums are: by the smaller divisor of the two sentences.
+    explain the difference (see ``scoring.tokens``). NaN: a sentence has no value. The divisor is
+    the smaller one of the two sentences; margin times divisor is compared with ``Rules.near_tie``.
     """
     bad = with_common_scores(good, bad)
     difference = totals(method, good) - totals(method, bad)

@@ -18,7 +18,7 @@ from blimpworks.tables import ITEMS, PROMPTS, TableSchema, read_table, write_tab
 Paradigm = tuple[str, str]  # phenomenon, and paradigm within it
 SCHEMAS: Mapping[Unit, TableSchema] = {"pair": ITEMS, "prompt": PROMPTS}
 CONDITIONS = {"item", "condition"}
-"""Columns of items tables with a row for each condition: the item's key, the condition's name."""
+"""Columns that an items table with a row for each condition has: item's key, condition's name."""
 
 
 def item_key(columns: Iterable[str]) -> str:
@@ -33,7 +33,7 @@ def _random_rank(name: str) -> str:
 
 def _turns(sizes: Mapping[Paradigm, int]) -> list[Paradigm]:
     """Return the paradigms in a random order in which phenomena take turns."""
-    # A turn has the number of the phenomenon's earlier paradigms, and a random rank.
+    # Turns are sorted by their round (earlier paradigms of the phenomenon), then by a random rank.
     taken: Counter[str] = Counter()
     turns = []
     shuffled = sorted(sizes, key=lambda paradigm: (_random_rank("/".join(paradigm)), paradigm))
@@ -46,15 +46,15 @@ def _turns(sizes: Mapping[Paradigm, int]) -> list[Paradigm]:
 def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
     """Return the number of items to take of each paradigm, ``limit`` in sum.
 
-    The numbers of two paradigms differ by at most one, but a small paradigm gives all its items,
-    and larger paradigms give more. With a larger limit no paradigm gives fewer items.
+    Paradigms give equally many items or one more, except that a paradigm with fewer items gives
+    all. With a larger limit no paradigm gives fewer items.
     """
     taken = dict.fromkeys(sizes, 0)
     remaining, turns = min(limit, sum(sizes.values())), _turns(sizes)
     while remaining:
         turns = [paradigm for paradigm in turns if sizes[paradigm] > taken[paradigm]]
-        # Take the same number of each paradigm, until a paradigm has no more items. If there are
-        # fewer items to take than paradigms, take one of each of the first.
+        # First whole rounds: take the same number of each paradigm, until one has no more items.
+        # Then the rest, if fewer items remain than paradigms: take one of each of the first.
         smallest = min(sizes[paradigm] - taken[paradigm] for paradigm in turns)
         rounds = min(remaining // len(turns), smallest)
         for paradigm in turns if rounds else turns[:remaining]:
@@ -86,7 +86,7 @@ def _strings(table: pa.Table, column: str) -> list[str]:
 
 
 def _nominal(table: pa.Table, kept: pa.Table) -> Iterator[int]:
-    """Yield the nominal number of prompts of each kept row, in proportion to the kept prompts."""
+    """Yield each kept row's nominal number: that of its template, times the share that is kept."""
     templates = zip(_strings(table, "phenomenon"), table["template"].to_pylist(), strict=True)
     kept_templates = [*zip(_strings(kept, "phenomenon"), kept["template"].to_pylist(), strict=True)]
     n, n_kept = Counter(templates), Counter(kept_templates)

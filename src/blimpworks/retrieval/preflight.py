@@ -1,7 +1,7 @@
 """Find obstacles to retrieving files and models within seconds, before a run starts.
 
 ``campaign_obstacles`` returns sentences that say what is wrong and what to do. A pin is the row of
-a file in the catalogue, with address and checksum; a mirror is a directory with copies of files.
+a file in the catalogue; it can have an address and a checksum. A mirror has copies of files.
 """
 
 import logging
@@ -81,15 +81,16 @@ def _download_obstacles(
     try:
         absent = [pin for pin in pins if in_mirror(pin, mirror) is None]
         mirrored = [pin for pin in pins if pin not in absent]
-        unstated = [pin for pin in mirrored if not pin.checksums] if variable else []
+        without_checksum = [pin for pin in mirrored if not pin.checksums] if variable else []
     except UserError as error:
         yield str(error).rstrip(".")
         return
     if names := [pin.name for pin in absent if not pin.url]:
         yield f"no address, and in no mirror: {_name_files(names)}; put them into the mirror"
     downloads = [pin for pin in absent if pin.url]
-    if unstated:
-        first, names = unstated[0], [pin.name for pin in unstated]
+    if without_checksum:
+        # An archive on the network states these checksums, and no table does.
+        first, names = without_checksum[0], [pin.name for pin in without_checksum]
         yield (
             f"{variable} forbids the network, and only their archives state the checksums of "
             f"{_name_files(names)}; unset it, or run `blimpworks pin {first.catalogue} "
@@ -110,10 +111,12 @@ def _download_obstacles(
         other_urls = {pin: pin.other_addresses(addresses) for pin in unreachable}
         causes |= _unreachable_hosts(chain.from_iterable(other_urls.values()))
         # For each unreachable host, count the files that no other address gives.
-        lost_files: Counter[str] = Counter()
-        for pin, urls in other_urls.items():
-            lost_files[host_of(pin.url)] += all(host_of(url) in causes for url in urls)
-        for host, count in (+lost_files).items():  # without zeros
+        hosts_of_lost_files = [
+            host_of(pin.url)
+            for pin, urls in other_urls.items()
+            if all(host_of(url) in causes for url in urls)
+        ]
+        for host, count in Counter(hosts_of_lost_files).items():
             yield f"no connection for {count} files: {causes[host]}; check the network and proxy"
 
 
@@ -125,7 +128,7 @@ def _refusal(need: HubNeed) -> str:
     from huggingface_hub import HfApi
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
-    # The client's class of network errors depends on its version.
+    # The client's network errors are those of requests or httpx, which depends on its version.
     temporary = cast(tuple[type[Exception], ...], (OSError, *HfHubHTTPError.__bases__))
     try:
         if need.gated:
@@ -185,8 +188,8 @@ def obstacles(
     pinned, unpinned, problems = list[Pin](), list[Pin](), list[str]()
     for pin in pins:
         accepts_any = checksums == "any" or pin.sha256_optional
-        has_checksum = pin.is_pinned if accepts_any else pin.sha256
-        (pinned if has_checksum else unpinned).append(pin)
+        has_accepted_checksum = pin.is_pinned if accepts_any else pin.sha256
+        (pinned if has_accepted_checksum else unpinned).append(pin)
     if unpinned:
         tables = " and ".join(dict.fromkeys(pin.catalogue for pin in unpinned))
         problems.append(
@@ -211,6 +214,7 @@ def campaign_obstacles(
 ) -> list[str]:
     """Return the obstacles to retrieving ``names``, paths below a campaign's resources.
 
+    They are sources/FILE or models/MODEL/SCOPE/checkpoint.json, as ``refuse_unreachable`` makes.
     ``cache``: the cluster's shared cache of models of the hub, if any.
     """
     campaign, catalogue = selection.campaign, selection.catalogue
@@ -258,7 +262,7 @@ def end_downloads_on_signals() -> None:
     Snakemake, when it is interrupted, waits for running jobs, which takes minutes if a host does
     not answer. Received bytes stay, and the next run continues the downloads.
     """
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def handle(number: int, frame: FrameType | None) -> None:
         """End the downloads, then call the former handler."""
@@ -269,10 +273,10 @@ def end_downloads_on_signals() -> None:
                     if "blimpworks" in command and COMMANDS & {*command}:
                         process.terminate()
         finally:
-            following = before[signal.Signals(number)]
-            if callable(following):
-                following(number, frame)
+            former_handler = former[signal.Signals(number)]
+            if callable(former_handler):
+                former_handler(number, frame)
 
     with suppress(ValueError):  # only the main thread can set handlers; Snakemake may run elsewhere
-        for number in before:
+        for number in former:
             signal.signal(number, handle)

@@ -10,7 +10,7 @@ import pytest
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.items import languages
 from blimpworks.papers.lmentry.items.packs import Pack, declaration_of, read_declarations, read_pack
-from blimpworks.papers.lmentry.items.prompts import nominal_of, prompt_of, prompts_of, row_of
+from blimpworks.papers.lmentry.items.prompts import join_words, nominal_of, prompt_of, prompts_of
 from blimpworks.papers.lmentry.items.resources import PLACEHOLDERS, cleaned, read_resources
 from blimpworks.papers.lmentry.items.sampling import Source, draw
 from blimpworks.papers.lmentry.judging.choice import number_forms
@@ -214,12 +214,16 @@ def test_a_template_of_a_subset_must_stand_in_the_place_of_one():
 def test_lists_are_joined_as_each_language_joins_them():
     words = ["a", "b", "c"]
     english, korean, portuguese = (read_pack(PACKS[lang]) for lang in ("eng", "kor", "por"))
-    rows = [row_of(english, words, "any_words_from_category", n, corrected=False) for n in (1, 3)]
+    rows = [
+        join_words(english, words, "any_words_from_category", n, corrected=False) for n in (1, 3)
+    ]
     assert rows == ['"a", "b", and "c"', '"a", "b", "c"']
-    most = [row_of(korean, words, "most_associated_word", 1, corrected=c) for c in (False, True)]
+    most = [
+        join_words(korean, words, "most_associated_word", 1, corrected=c) for c in (False, True)
+    ]
     assert most == ['"a", "b", and "c"', '"a", "b", "c"']
     name = "any_words_from_category_5_distractors"
-    slip = [row_of(portuguese, words, name, 1, corrected=c) for c in (False, True)]
+    slip = [join_words(portuguese, words, name, 1, corrected=c) for c in (False, True)]
     assert slip == ['"a", "b" y "c"', '"a", "b" e "c"']
 
 

@@ -128,7 +128,7 @@ def test_a_malformed_pattern_is_refused_in_a_sentence(pattern, message):
 
 
 def test_edges_connect_the_parts_of_a_pattern():
-    assert parse_pattern(f"{APART}; N0 -> N1; N2 -> N3").apart == 2
+    assert parse_pattern(f"{APART}; N0 -> N1; N2 -> N3").group_count == 2
 
 
 FORMS = [

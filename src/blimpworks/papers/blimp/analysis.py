@@ -3,10 +3,11 @@
 ``bin_accuracies`` writes a table of bins. A bin has the pairs with similar values of a factor, a
 property such as the length of the sentence. ``fit_curves`` writes a table of curves. A curve is an
 architecture trained on texts of several sizes. A command calls each function.
+
 Source: Warstadt et al. (2020), section 5.2 and Figure 2 on bins, section 6.3 on curves. The paper
-takes the log-probability of the acceptable sentence; length and perplexity are of the same sentence
-here. The paper does not say how it bins: here bins are between quantiles of a model's values over
-all pairs that it judged. A curve is fitted by ordinary least squares of accuracy on the binary
+takes the log-probability of the acceptable sentence. Ours: length and perplexity are of the same
+sentence; bins, which the paper does not define, are between quantiles of a model's values over all
+pairs that it judged. A curve is fitted by ordinary least squares of accuracy on the binary
 logarithm of tokens, and extrapolated to human accuracy.
 """
 
@@ -59,26 +60,27 @@ def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
     )
 
 
-def bins_of(values: pd.Series, most: int) -> pd.Series:
-    """Return the bin of each value, from 0 to at most ``most`` - 1; equal values share a bin."""
+def bins_of(values: pd.Series, bins: int) -> pd.Series:
+    """Return the bin of each value, from 0 to at most ``bins`` - 1; equal values share a bin."""
     ordered = np.sort(values.to_numpy())
-    # Positions of quantiles are computed in whole numbers and remainders: a float such as 0.6 * 10
-    # is a little too large, which would put the value at that position into the wrong bin.
-    quotients, remainders = np.divmod(np.arange(most + 1) * (len(ordered) - 1), most)
+    # Edges are the quantiles 0/bins to bins/bins, interpolated between two values. Their positions
+    # are whole numbers and remainders: a float such as 0.6 * 10 is a little too large, which would
+    # put the value at that position into the wrong bin. At last, empty bins are numbered away.
+    quotients, remainders = np.divmod(np.arange(bins + 1) * (len(ordered) - 1), bins)
     following = ordered[np.minimum(quotients + 1, len(ordered) - 1)]
-    edges = np.unique(ordered[quotients] + remainders / most * (following - ordered[quotients]))
+    edges = np.unique(ordered[quotients] + remainders / bins * (following - ordered[quotients]))
     numbers = np.searchsorted(edges[1:-1], values.to_numpy(), side="right")
     return pd.Series(pd.factorize(numbers, sort=True)[0], index=values.index)
 
 
-def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
+def binned(rows: pd.DataFrame, bins: int) -> Iterator[dict[str, object]]:
     """Yield a row for each bin of each factor, with accuracy and Wilson's interval."""
     for factor in FACTORS:
         # Pairs without a value of the factor are left out.
         measured = rows[np.isfinite(rows[factor].astype(float)) & rows["correct"].notna()]
         if measured.empty:
             continue
-        for number, pairs in measured.groupby(bins_of(measured[factor], most)):
+        for number, pairs in measured.groupby(bins_of(measured[factor], bins)):
             values, correct, n = pairs[factor], float(pairs["correct"].sum()), len(pairs)
             low, high = wilson(correct, n)
             row = {"factor": factor, "bin": int(str(number)), "correct": correct, "n": n}
@@ -118,7 +120,7 @@ def bin_accuracies(
 DOUBLING, TO_HUMAN = "log2 tokens", "log10 tokens at human accuracy"
 """Terms: the slope per doubling of the text, and the length of text needed for human accuracy."""
 Curves = Mapping[str, Mapping[str, int]]
-"""Numbers of training tokens: {row of models.tsv: {model trained with it: tokens}}."""
+"""Numbers of training tokens: {architecture (row of models.tsv): {model of it: tokens}}."""
 Rows = list[dict[str, Any]]
 
 
@@ -138,7 +140,7 @@ def fit_curve(accuracies: pd.Series, tokens: pd.Series, human: float | None = No
     """
     logarithms = pd.DataFrame({DOUBLING: np.log2(tokens.astype(float))})
     rows: Rows = ordinary_least_squares(accuracies, logarithms)
-    if not rows and estimable(logarithms):
+    if not rows and estimable(logarithms):  # the regression gives no rows for equal accuracies
         level = {INTERCEPT: float(accuracies.mean()), DOUBLING: 0.0}
         rows = [
             {"term": term, **dict.fromkeys(("coefficient", "low", "high"), value)}
@@ -147,7 +149,7 @@ def fit_curve(accuracies: pd.Series, tokens: pd.Series, human: float | None = No
         ]
     if rows and human is not None:
         line = {row["term"]: row["coefficient"] for row in rows}
-        # A line that falls never reaches human accuracy.
+        # A line that falls never reaches human accuracy. The factor turns log2(tokens) to log10.
         if line[DOUBLING] > 0:
             reached = (human - line[INTERCEPT]) / line[DOUBLING] * math.log10(2)
             fit = {name: rows[0][name] for name in ("n", "r2")}

@@ -41,10 +41,10 @@ from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, Evaluation, read_tab
 
 CAUSES = {
     "vacuous": "right by the published rules because no word of ASCII letters contradicts it",
-    "script": "wrong by them because it has no word of ASCII letters",
-    "case": "wrong by them because the answer is put in lower case and the key is not",
+    "script": "wrong by the published rules because it has no word of ASCII letters",
+    "case": "wrong by the published rules, which put the answer in lower case but not the key",
     "yes_no": "any or all words from a category: what counts as yes or no",
-    "wording": "a wording that only one of the two knows",
+    "wording": "a wording that only one of the two sets of rules accepts",
     "other": "something else",
 }
 """Reasons for which the two verdicts on an answer differ; the first that fits is taken."""
@@ -100,6 +100,7 @@ def find_reasons(changed: pd.DataFrame) -> pd.Series:
     has_ascii = changed["text"].str.contains(ASCII_TOKEN, regex=True)
     pairs = zip(changed["subject"], changed["text"].str.lower(), strict=True)
     only_lower = [subject not in text and subject.lower() in text for subject, text in pairs]
+    # The rule by which the one method accepts the answer that the other rejects.
     accepting_rule = changed["rule_corrected"].where(gained, changed["rule_published"])
     fits = {
         VACUOUS: ~gained & ~has_ascii & (changed["rule_published"] == "vacuous"),
@@ -109,6 +110,19 @@ def find_reasons(changed: pd.DataFrame) -> pd.Series:
         WORDING: accepting_rule.isin(WORDING_RULES),
     }
     return pd.Series(np.select([*fits.values()], [*fits], OTHER), changed.index, dtype=object)
+
+
+def _totals(verdicts: pd.DataFrame, both: pd.DataFrame) -> pd.DataFrame:
+    """Return the counts of each task: prompts by the settings, and answers with both verdicts."""
+    # A task's nominal number of prompts is the sum over its templates, judged or not.
+    template = verdicts["paradigm"].str.extract(r"template=(\d+)", expand=False)
+    nominal = verdicts.groupby(["phenomenon", template])["nominal"].first().groupby(level=0).sum()
+    totals = both.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=nominal)
+    for column, count in FORM_COUNTS.items():
+        flags = both[column].astype("Int32").groupby(both["phenomenon"])
+        # Null if an answer's flag is unknown.
+        totals[count] = flags.sum().where(flags.count() == flags.size())
+    return totals
 
 
 def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
@@ -137,15 +151,8 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
         subjects.append(next((str(values[name]) for name in SUBJECTS if values.get(name)), ""))
     reasons = find_reasons(joined.assign(text=texts, subject=subjects))
     changed = changed.assign(reason=reasons.to_numpy())
-    # A task's nominal number of prompts is the sum over its templates, judged or not.
-    template = verdicts["paradigm"].str.extract(r"template=(\d+)", expand=False)
-    nominal = verdicts.groupby(["phenomenon", template])["nominal"].first().groupby(level=0).sum()
-    totals = both.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=nominal)
-    for column, count in FORM_COUNTS.items():
-        flags = both[column].astype("Int32").groupby(both["phenomenon"])
-        # Null if an answer's flag is unknown.
-        totals[count] = flags.sum().where(flags.count() == flags.size())
-    # Every task gets a row for every reason, so that means over rows are means over tasks.
+    totals = _totals(verdicts, both)
+    # Every task gets a row for every reason, so that exhibits can take means over tasks.
     answers_by_reason = {ALL: both} | {name: changed[changed["reason"] == name] for name in CAUSES}
     rows = []
     for reason, answers in answers_by_reason.items():
@@ -176,8 +183,8 @@ def _gold_and_note(row: Mapping[Any, Any], pack: Pack | None) -> tuple[str, str]
     """Return a prompt's gold answer, and a note for annotators or an empty text.
 
     If many answers are right, the prompt's subject (``word: cat``) takes the place of the gold
-    answer. Some templates in a released ``pack`` ask the question of another task: the gold answer
-    is then that question's, and the note names the task.
+    answer. Some templates in a released ``pack`` ask the question of another task, which the note
+    names. The gold answer is then that question's, or empty if the arguments do not give it.
     """
     gold, arguments = row["gold"], json.loads(row["arguments"] or "{}")
     if pack and pack.answers:
@@ -281,8 +288,9 @@ def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
 def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
     """Compute the agreement of two judges' labels (0 or 1): shares, Cohen's kappa and counts.
 
-    A judge is a method or an annotator. Kappa and the ends of its 95 % interval are NaN if a judge
-    gives all answers the same label: kappa is then 0 or undefined. The interval is asymptotic
+    A judge is a method or an annotator; right_method counts the answers that the first calls right,
+    right_annotator those of the second. Kappa and the ends of its 95 % interval are NaN if a
+    judge gives all answers the same label: kappa is then 0 or undefined. The interval is asymptotic
     (Fleiss, Cohen and Everitt 1969); its width is 0 if the judges never differ.
     """
     equal, n = int((first == second).sum()), len(first)

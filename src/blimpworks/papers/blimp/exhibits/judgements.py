@@ -2,15 +2,15 @@
 
 ``humans`` has phenomena and paradigms in rows. Its columns are human accuracies in percent, which
 should be equal (Warstadt et al. 2020, section 3.4): printed in Tables 3 and 4, from the released
-summary, and computed from the released ratings. A rating is the choice of one rater on one pair.
+summary, and computed from the released ratings. A rating is one rater's choice on one pair.
 ``ties`` has models and paradigms in rows. It counts judgements of pairs whose sentences are equally
-probable. A model is wrong on these pairs (section 4.1), also on the seven released pairs with two
-identical sentences (corrected: half right). A cell has a formula and a filter of rows (``where``).
+probable; in seven released pairs they are even identical. A model is wrong on all ties (section
+4.1); the corrected variant counts them as half right. A cell has a formula and a row filter.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -27,20 +27,35 @@ from blimpworks.papers.blimp.published import paradigm_of
 from blimpworks.papers.blimp.tables import RATINGS
 from blimpworks.tables import ITEMS, JUDGEMENTS, read_table
 
-# Columns of ``humans``: percentages of right ratings, and of pairs whose majority is right.
-#     Printed            Summary            Ratings            Stated rule
-#     Majority, printed  Majority, summary  Majority, ratings  Majority, stated rule
-# "Ratings" has the ratings that the summary counts, "Stated rule" those that the paper says count.
 RATED = "ratings"
 PRINTED, SUMMARY, PRINTED_MAJORITY = "Printed", "Summary", "Majority, printed"
+# The paper also leaves out raters who did not confirm English; the summary counts them.
 VARIANTS = {"published": "Ratings", "corrected": "Stated rule"}
-"""Columns computed from ratings, by the column of ratings that marks those to count."""
+"""Columns of ratings that the summary or the paper's rule counts, by the column that marks them."""
 MAJORITIES = {name: f"Majority, {name.lower()}" for name in (SUMMARY, *VARIANTS.values())}
-"""Column of majorities for each column of ratings."""
-SAME_RATINGS = {SUMMARY: VARIANTS["published"], MAJORITIES[SUMMARY]: MAJORITIES["Ratings"]}
-"""Columns of the released summary, and the columns computed here from the same ratings."""
-FROM_PRINT = {PRINTED: [SUMMARY, *VARIANTS.values()], PRINTED_MAJORITY: [*MAJORITIES.values()]}
-"""Columns of printed numbers, and the columns that should have the same numbers."""
+"""Column of pairs whose majority is right, for each column of right ratings."""
+
+
+class Agreement(NamedTuple):
+    """A column of ``humans`` with percentages, and the columns that should have equal numbers."""
+
+    name: str
+    printed: str | None = None
+    """Column of printed numbers, equal after rounding."""
+    summary: str | None = None
+    """Column of the released summary, equal in all digits."""
+
+
+AGREEMENTS = (
+    Agreement(PRINTED),
+    Agreement(SUMMARY, PRINTED),
+    Agreement("Ratings", PRINTED, SUMMARY),
+    Agreement("Stated rule", PRINTED),
+    Agreement(PRINTED_MAJORITY),
+    Agreement(MAJORITIES[SUMMARY], PRINTED_MAJORITY),
+    Agreement(MAJORITIES["Ratings"], PRINTED_MAJORITY, MAJORITIES[SUMMARY]),
+    Agreement(MAJORITIES["Stated rule"], PRINTED_MAJORITY),
+)
 COUNTED, NUMBER = "Counted", "Number"
 ALL_PARADIGMS = "all paradigms"
 DIFFERS = "Differs"
@@ -48,10 +63,20 @@ DIFFERS = "Differs"
 REJECTED_UIDS = tuple(uid for uid, reason in release.OTHERS.items() if reason == release.REJECTED)
 EXACT = 1e-6
 """Largest difference of equal numbers, in points: the summary has all digits."""
-COLUMNS = (PRINTED, *FROM_PRINT[PRINTED], PRINTED_MAJORITY, *FROM_PRINT[PRINTED_MAJORITY])
-COLUMNS += (COUNTED, DIFFERS)
+COLUMNS = (*(column.name for column in AGREEMENTS), COUNTED, DIFFERS)
 HEADS = {name: ("Majority,", name.partition(", ")[2]) for name in COLUMNS if ", " in name}
-Row = dict[str, Cell]
+"""Titles of columns in two lines."""
+
+
+@dataclass
+class AgreementRow:
+    """A row of ``humans``: all paradigms, those of a phenomenon, or one paradigm."""
+
+    uids: Sequence[str]
+    cells: dict[str, Cell] = field(default_factory=dict)
+    half_units: dict[str, float] = field(default_factory=dict)
+    """Half a unit of the last printed digit [points], by column of printed numbers."""
+    remarks: list[str] = field(default_factory=list)
 
 
 def _agreement_cells(
@@ -80,12 +105,12 @@ def _agreement_cells(
             yield acc.formula_cell(ratings, (row, COUNTED), COUNT, RATED, where)
 
 
-def _differ(row: Row, first: str, second: str, tolerance: float = 0) -> bool:
+def _differ(row: AgreementRow, first: str, second: str, tolerance: float = 0) -> bool:
     """Tell whether two columns of a row differ by more than ``tolerance`` points."""
-    if first not in row or second not in row:
+    if first not in row.cells or second not in row.cells:
         return False
     # NaN is not <= any number, so it differs from all numbers.
-    return not abs(row[first].value - row[second].value) <= tolerance + EXACT
+    return not abs(row.cells[first].value - row.cells[second].value) <= tolerance + EXACT
 
 
 def _count_cells(ratings: pd.DataFrame) -> Iterator[Cell]:
@@ -127,21 +152,20 @@ def _printed_numbers(tables: Tables) -> Iterator[tuple[PublishedRow, Cell]]:
         yield number, printed_cell(row, (key, column))
 
 
-def _differences(cells: Row, half_units: Mapping[str, float]) -> tuple[list[str], list[str]]:
+def _differences(row: AgreementRow) -> tuple[list[str], list[str]]:
     """Return the remarks on a row: columns that differ from print, and from the summary.
 
-    Rounding changes a printed number by at most half a unit of its last digit (``half_units``).
+    Rounding changes a printed number by at most half a unit of its last digit.
     """
     from_print = [
-        f"{column} from print"
-        for print_column, columns in FROM_PRINT.items()
-        for column in columns
-        if _differ(cells, print_column, column, half_units.get(print_column, 0))
+        f"{name} from print"
+        for name, printed, _ in AGREEMENTS
+        if printed and _differ(row, printed, name, row.half_units.get(printed, 0))
     ]
     from_summary = [
-        f"{column} from {summary_column}"
-        for summary_column, column in SAME_RATINGS.items()
-        if _differ(cells, summary_column, column)
+        f"{name} from {summary}"
+        for name, _, summary in AGREEMENTS
+        if summary and _differ(row, summary, name)
     ]
     return from_print, from_summary
 
@@ -162,40 +186,38 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate human agreement by phenomenon and paradigm: printed, summary, and ratings."""
     ratings = read_plain(RATINGS, tables.get(RATED))
     summary = acc.read_released(tables, [release.INDIVIDUAL, release.MAJORITY], rejected=True)
-    # Each row is about all paradigms, the paradigms of a phenomenon, or one paradigm.
-    paradigms_of_row: dict[str, Sequence[str]] = {ALL_PARADIGMS: [*PHENOMENON_OF]}
+    rows = {ALL_PARADIGMS: AgreementRow([*PHENOMENON_OF])}
     for phenomenon, paradigms in PARADIGMS.items():
-        paradigms_of_row |= {phenomenon: paradigms} | {uid: [uid] for uid in paradigms}
-    paradigms_of_row |= {uid: [uid] for uid in REJECTED_UIDS}
-    rows: dict[str, Row] = {key: {} for key in paradigms_of_row}
-    remarks_on: dict[str, list[str]] = {key: [] for key in rows}
-    half_units: dict[str, dict[str, float]] = {key: {} for key in rows}
+        rows |= {phenomenon: AgreementRow(paradigms)} | {
+            uid: AgreementRow([uid]) for uid in paradigms
+        }
+    rows |= {uid: AgreementRow([uid]) for uid in REJECTED_UIDS}
     for number, cell in _printed_numbers(tables):
-        rows[cell.row][cell.column] = cell
-        half_units[cell.row][cell.column] = number.half_unit
+        row = rows[cell.row]
+        row.cells[cell.column], row.half_units[cell.column] = cell, number.half_unit
         if number.exhibit == "table4" and number.fault:  # the paper prints it in another row
-            remarks_on[cell.row].append(f"printed in the row of {number.row}")
-    not_reproduced = set()
-    for key, uids in paradigms_of_row.items():
-        cells = _agreement_cells(ratings, summary, key, uids)
-        rows[key] |= {cell.column: cell for cell in cells}
-        from_print, from_summary = _differences(rows[key], half_units[key])
-        remarks_on[key] += [*from_print, *from_summary]
+            row.remarks.append(f"printed in the row of {number.row}")
+    differs_from_summary = set()
+    for key, row in rows.items():
+        cells = _agreement_cells(ratings, summary, key, row.uids)
+        row.cells |= {cell.column: cell for cell in cells}
+        from_print, from_summary = _differences(row)
+        row.remarks += [*from_print, *from_summary]
         if from_summary:
-            not_reproduced.add(key)
+            differs_from_summary.add(key)
     counts = [*_count_cells(ratings)] if tables.get(RATED) else []
-    uids_compared = {*PHENOMENON_OF, *release.OTHERS} & rows.keys()
+    single_paradigms = {*PHENOMENON_OF, *REJECTED_UIDS}
     description = describe(
         "humans",
         complete=not (ratings.empty or summary.empty),
-        same=len(uids_compared - not_reproduced),
-        total=len(uids_compared),
+        same=len(single_paradigms - differs_from_summary),
+        total=len(single_paradigms),
     )
-    sections = _sections_of([key for key, cells in rows.items() if cells])
+    sections = _sections_of([key for key, row in rows.items() if row.cells])
     if counts:
         sections.append(Section("Counts", {cell.row: cell.row for cell in counts}, [NUMBER]))
-    in_order = [cells[column] for cells in rows.values() for column in COLUMNS if column in cells]
-    remarks = {key: {DIFFERS: "; ".join(remarks_on[key])} for key in rows if rows[key]}
+    in_order = [r.cells[column] for r in rows.values() for column in COLUMNS if column in r.cells]
+    remarks = {key: {DIFFERS: "; ".join(r.remarks)} for key, r in rows.items() if r.cells}
     return Exhibit(
         **description,
         cells=[*in_order, *counts],

@@ -30,7 +30,7 @@ from blimpworks.papers.lmentry.exhibits import common, describe
 from blimpworks.papers.lmentry.exhibits.common import SAMPLES, language_code, language_name
 from blimpworks.papers.lmentry.items.packs import SYSTEM as SYSTEM_KEY
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.items.prompts import prompt_of, row_of
+from blimpworks.papers.lmentry.items.prompts import join_words, prompt_of
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
 from blimpworks.reproduction.printed import as_typed, same_wording
 from blimpworks.tables import PROMPTS, read_table
@@ -135,7 +135,7 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
         # As in print, the names of arguments are shown without braces.
         names = {name: IN_PRINT.get(name, name) for name in tasks.FIELDS[task]}
         if "words" in names:
-            names["words"] = row_of(pack, LISTED_WORDS, task, number, corrected=corrected)
+            names["words"] = join_words(pack, LISTED_WORDS, task, number, corrected=corrected)
         text = pack.template(task, number, corrected=corrected).format_map(names)
         text = STRAY.sub(lambda spaces: SPACE * len(spaces[0]), text)
         where = {"lang": lang, "key": f"{task}.{number}", "phenomenon": task}

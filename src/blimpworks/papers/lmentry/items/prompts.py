@@ -40,10 +40,11 @@ EXHAUSTIVE = ("letters", "homophones", "ends")
 """Samplers that take all possible arguments."""
 
 
-def row_of(pack: Pack, listed: Sequence[str], name: str, number: int, *, corrected: bool) -> str:
-    """Quote words and join them to a list, as template ``number`` of a task does in a language."""
-    quoted = [f'"{word}"' for word in listed]
+def join_words(pack: Pack, texts: Sequence[str], name: str, number: int, *, corrected: bool) -> str:
+    """Quote words and join them to a list, as template ``number`` of a task or subset does."""
+    quoted = [f'"{word}"' for word in texts]
     usual = pack.lists.last
+    # The release joins the words of some tasks otherwise, by error.
     conjunction = usual if corrected else pack.lists.slips.get(name, usual)
     if number == WITH_COMMAS:
         conjunction = ", "
@@ -51,11 +52,11 @@ def row_of(pack: Pack, listed: Sequence[str], name: str, number: int, *, correct
 
 
 def prompt_of(pack: Pack, name: str, number: int, arguments: Arguments, *, corrected: bool) -> str:
-    """Fill template ``number`` of a task or subset with arguments."""
+    """Fill template ``number`` of a task, or of a subset such as any_words_3, with arguments."""
     task = task_of(name)
     values = {"word": arguments.get("query", ""), **arguments}
     if "words" in arguments:
-        values["words"] = row_of(pack, arguments["words"], name, number, corrected=corrected)
+        values["words"] = join_words(pack, arguments["words"], name, number, corrected=corrected)
     if "category" in arguments:
         category: str = arguments["category"]
         if pack.declension == "basque":
@@ -74,9 +75,11 @@ def names_of(pack: Pack) -> list[str]:
 def _settings_number(task: Sampling, pack: Pack) -> int | None:
     """Return the number of a template's prompts by the settings; None if the resources decide it.
 
-    ``task.nominal`` is this number, or "made" for all prompts that the resources allow, or "drawn"
-    for the number that the settings ask of the sampler: ``size``, or with the release's letters one
-    prompt for each letter. Samplers in ``EXHAUSTIVE`` take all possible arguments.
+    ``task.nominal`` is one of:
+    - a number, which is returned;
+    - "made": the resources decide, for all prompts that they allow are made;
+    - "drawn": the sampler decides: ``size``, or one prompt for each of the release's letters.
+      Samplers in ``EXHAUSTIVE`` take all arguments, so that the resources decide.
     """
     if task.nominal != "drawn":
         return None if task.nominal == "made" else task.nominal
@@ -86,7 +89,10 @@ def _settings_number(task: Sampling, pack: Pack) -> int | None:
 
 
 def nominal_of(task: Sampling, pack: Pack, available: int, kept: int) -> int:
-    """Return a template's number of prompts by the settings, times the share that is ``kept``."""
+    """Return a template's number of prompts by the settings, or ``kept`` if they state none.
+
+    If fewer prompts are kept than ``available``, the number shrinks in the same proportion.
+    """
     number = _settings_number(task, pack)
     if number is None:
         return kept
@@ -97,14 +103,14 @@ def prompts_of(
     released: Resources, pack: Pack, declarations: Declarations, options: LmentryOptions
 ) -> Iterator[dict[str, Any]]:
     """Yield rows of PROMPTS: a language's tasks, then its subsets, template by template."""
-    resources_if_clean = {False: released, True: cleaned(released)}
+    clean_resources = cleaned(released)
     if options.variant == "corrected" and pack.yes_no_corrected:
         pack = pack.model_copy(update={"yes_no": pack.yes_no_corrected})
     for name in names_of(pack):
         declared = declaration_of(declarations, name, pack.lang, options.variant)
         if not declared.made:
             continue
-        source = Source(resources_if_clean[declared.clean], pack, declared)
+        source = Source(clean_resources if declared.clean else released, pack, declared)
         numbered = [*enumerate(draw(source, options.seed), start=1)]
         if not numbered:
             raise UserError(
@@ -119,12 +125,12 @@ def prompts_of(
             prompt = prompt_of(pack, name, template, arguments, corrected=corrected)
             answer = arguments.get("answer")
             # In tasks with two arguments, paradigms differ in the position of the right argument.
-            order = f"/answer={arguments['answer_index'] + 1}" if task in ORDERED else ""
+            position = f"/answer={arguments['answer_index'] + 1}" if task in ORDERED else ""
             yield {
                 "item_id": item_id("lmentry", pack.lang, name, template, number, prompt),
                 "lang": pack.lang,
                 "phenomenon": name,
-                "paradigm": f"template={template}{order}",
+                "paradigm": f"template={template}{position}",
                 "template": template,
                 "number": number,
                 "nominal": nominal,

@@ -5,10 +5,10 @@ A paradigm has cells with the endings that follow a stem, which is cut from the 
     cells: {Gender=Masc|Number=Sing: [ā], Gender=Fem|Number=Sing: [ī]}
 
 ``Inflection.readings`` returns the readings of a word, the cells that its form fills;
-``Inflection.changed`` returns its forms in another cell. A complex is a verb with its auxiliaries;
-one word can require a cell of the word before ("government"). In closed classes the endings are
-complete words. Only forms that the rules derive from their lemma are changed, so that errors of a
-treebank change nothing.
+``Inflection.changed`` returns its forms in another cell. A complex is a verb with its auxiliaries.
+A government is the requirement of one of its words: an auxiliary needs the participle before it.
+In closed classes the endings are complete words. Only forms that the rules derive from their lemma
+are changed, so that errors of a treebank change nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -66,7 +66,7 @@ class Paradigm(Strict):
     cells: dict[CellName, tuple[str, ...]]
     """Endings of each cell, the usual one first."""
     inside: dict[str, str] = Field(default={})
-    """Cells that take the forms of another cell if a word of the same complex follows."""
+    """{cell: cell whose forms it takes if the word is not the last of its complex}."""
     joints: tuple[regular.Replacement, ...] = ()
     """Regular expressions and replacements for the spelling at the ``+`` after the stem."""
     irregular: dict[str, dict[CellName, tuple[str, ...]]] = Field(default={})
@@ -76,7 +76,7 @@ class Paradigm(Strict):
     _forms_by_lemma: dict[str, dict[str, tuple[str, ...]]] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="after")
-    def _readable(self) -> Self:
+    def _check_inside(self) -> Self:
         for cell in chain.from_iterable(self.inside.items()):
             if cell not in self.cells:
                 raise ValueError(f"inside names {cell!r}, which is no cell of the paradigm")
@@ -93,7 +93,7 @@ class Paradigm(Strict):
         return fits_upos and regular.expression(self.lemma).fullmatch(lemma)
 
     def forms(self, lemma: str, *, inside: bool = False) -> dict[str, tuple[str, ...]]:
-        """Return forms by cell, the usual first; ``inside``: a word of the same complex follows."""
+        """Return forms by cell, usual first; ``inside``: as a word before the complex's last."""
         lemma = self.names.get(lemma, lemma)
         if lemma not in self._forms_by_lemma:
             expression, new = self.stem
@@ -105,7 +105,7 @@ class Paradigm(Strict):
                 lemma_forms[cell] = irregular.get(cell, regular_forms)
             self._forms_by_lemma[lemma] = lemma_forms
         forms = self._forms_by_lemma[lemma]
-        return forms | {cell: forms[same] for cell, same in self.inside.items() if inside}
+        return forms | {cell: forms[source] for cell, source in self.inside.items() if inside}
 
 
 class Reading(NamedTuple):
@@ -123,10 +123,10 @@ class Government(Strict):
     paradigm: str | None = None
     """Paradigm of the following word, in place of its lemma."""
     cells: tuple[CellName, ...]
-    """Features of the required cell: the first of these that any reading has."""
+    """Accepted cells, in order: the first that any reading of the word fits is required."""
 
     @model_validator(mode="after")
-    def _of_something(self) -> Self:
+    def _check_following_word(self) -> Self:
         if bool(self.before) == bool(self.paradigm):
             raise ValueError("expected before (lemmas) or paradigm, one of the two")
         return self
@@ -139,7 +139,7 @@ class Inflection(Strict):
     governments: tuple[Government, ...] = ()
 
     @model_validator(mode="after")
-    def _known(self) -> Self:
+    def _check_paradigm_names(self) -> Self:
         named = [government.paradigm for government in self.governments if government.paradigm]
         unknown = [name for name in named if name not in self.paradigms]
         if unknown:
@@ -166,7 +166,7 @@ class Inflection(Strict):
                 forms = paradigm.forms(following.lemma).values()
                 applies = paradigm.has(following) and any(following.form in f for f in forms)
             if applies:
-                # There is no reading if the word does not have the required form.
+                # There is no reading if the word has none of the accepted cells.
                 for cell in map(cell_of, government.cells):
                     fitting = [entry for entry in readings if cell.items() <= entry.cell.items()]
                     if fitting:
@@ -184,14 +184,16 @@ class Inflection(Strict):
         """Return a word's forms in the cell that results from ``change`` to its present cell.
 
         The value ``other`` means the opposite gender or number. If a form fills several cells, its
-        cell is the one that least contradicts the ``certain`` features of the complex, and then the
-        treebank's. The result is empty if no cell has a feature of ``change``.
+        cell is the one with the fewest contradictions: first to ``certain``, the features of the
+        complex (see ``certain_features``), then to the word's features in the treebank. The result
+        is empty if no cell has a feature of ``change``.
         """
 
         def wrong_mood(reading: Reading) -> bool:
-            # Either the word or the reading is subjunctive, but not both.
-            marked = any(name in word.features for name in ("Aspect", "Mood"))
-            return marked and (word.features.get("Mood") == SUBJUNCTIVE) != ("Mood" in reading.cell)
+            # The treebank marks mood or aspect, and only one of word and reading is subjunctive.
+            is_marked = "Aspect" in word.features or "Mood" in word.features
+            is_subjunctive = word.features.get("Mood") == SUBJUNCTIVE
+            return is_marked and is_subjunctive != ("Mood" in reading.cell)
 
         def contradictions(reading: Reading) -> tuple[int, ...]:
             # Numbers of contradictions to the complex, the word's mood, and the word's features.

@@ -4,7 +4,8 @@
 {"V": 4, "S": 0}, the indices of the words with these names ("nodes"). The language is a subset of
 Grew-match's. A pattern has clauses, separated by semicolons, which must all hold::
 
-    V [upos=VERB, Person=3]       a word's features; values are "A|B", "<>", "!Aspect", re"...";
+    V [upos=VERB, Person<>3]      a word's features: A=B|C for either value, A<>B for another value,
+                                  !A for no feature A, A=re"..." for a regular expression;
     S [form=@people]              a regular expression that the language's pack has under a name;
     V -[nsubj]-> S                an edge; "a|b" for either relation, "^a|b" for neither;
     V -> S                        any edge;
@@ -71,8 +72,7 @@ class Tree:
     sent_id: str = ""
     line: int = 0
     contracted: bool = False
-    """Whether a token has several words, whose forms do not make its spelling (French *du*: *de*,
-    *le*)."""
+    """Whether a token is not written as the words it stands for (French *du*: *de*, *le*)."""
 
     @cached_property
     def children(self) -> Mapping[int, Sequence[int]]:
@@ -122,11 +122,12 @@ def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> It
             auxiliary = {"form": last, "lemma": last, "upos": "AUX", "xpos": ""}
             token_parts.append((row, auxiliary, True))
     for (row, features, is_cut), following in zip_longest(token_parts, token_parts[1:]):
-        # The end of an auxiliary is an auxiliary of the same verb, not of the auxiliary.
+        # The head of a cut-off end is its token, or the token's head if the token is an auxiliary.
         of_token = is_cut and not str(row["deprel"]).startswith((AUX, "cop", "compound"))
         head = indices[row["word"]] if of_token else indices.get(row["head"], -1)
         relation = AUX if is_cut else str(row["deprel"] or "")
-        space = bool(row["space_after"]) or (following is not None and following[0] is row)
+        is_before_end = following is not None and following[0] is row
+        space = bool(row["space_after"]) or is_before_end
         yield TreeWord(features["form"], head, relation, features, space)
 
 
@@ -166,7 +167,7 @@ EXPECTED = (
     "expected clauses such as V [upos=VERB], V -[nsubj]-> S, S < K or S.Gender = V.Gender, "
     "separated by semicolons"
 )
-# The search compares any word of the sentence with each group.
+# The limits keep the search short: it tries each word of a sentence as start of each group.
 MOST_WORDS, MOST_GROUPS = 10, 3
 """Most words of a pattern, and most groups of words that no edge connects."""
 Match = Mapping[str, int]
@@ -228,8 +229,9 @@ class Pattern:
     relations: tuple[Relation, ...] = ()
 
     @property
-    def apart(self) -> int:
+    def group_count(self) -> int:
         """Number of groups of words that no edges connect."""
+        # Each edge merges the groups of its ends. Words of a group have the same set object.
         groups = {name: {name} for name in self.nodes}
         for edge in self.relations:
             if edge.sign == "->":
@@ -242,8 +244,8 @@ class Pattern:
 class _Reader(Transformer[Token, Any]):
     """Turns lark's parse tree into a pattern; its methods are called after rules of the grammar."""
 
-    NAME = RELATION = word = str
-    order = Relation
+    NAME = RELATION = word = str  # names become plain strings
+    order = Relation  # the rule for S < V is (first, sign, second)
 
     def __init__(self, lists: Mapping[str, str]) -> None:
         super().__init__()
@@ -322,9 +324,9 @@ def parse_pattern(text: str, lists: Mapping[str, str] | None = None) -> Pattern:
         ) from None
     if not pattern.nodes:
         raise UserError(f"pattern is empty; {EXPECTED}.")
-    if len(pattern.nodes) > MOST_WORDS or pattern.apart > MOST_GROUPS:
+    if len(pattern.nodes) > MOST_WORDS or pattern.group_count > MOST_GROUPS:
         raise UserError(
-            f"pattern has {len(pattern.nodes)} words in {pattern.apart} parts that no edge "
+            f"pattern has {len(pattern.nodes)} words in {pattern.group_count} parts that no edge "
             f"connects; expected at most {MOST_WORDS} words in {MOST_GROUPS} parts. Connect them "
             "with edges, or leave some out."
         )

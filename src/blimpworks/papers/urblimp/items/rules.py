@@ -30,7 +30,7 @@ Node = str
 OF = "="
 """Prefix of a word's name that stands for the value of its feature: ``Gender: =S``."""
 NODES = ("delete", "inflect", "replace", "after", "agreeing", "move")
-"""Keys of operations that name a word."""
+"""Keys of operations that name a word, which must exist."""
 
 
 class Delete(Strict):
@@ -92,7 +92,7 @@ def _operation_tag(operation: object) -> str | None:
     if isinstance(operation, Strict):
         return type(operation).__name__
     keys = operation if isinstance(operation, dict) else ()
-    # The tag is not the key itself, because pydantic puts the tag into the location of errors.
+    # pydantic puts the tag into the location of errors; a tag that is no key can be cut from it.
     return next((OPERATIONS[key].__name__ for key in keys if key in OPERATIONS), None)
 
 
@@ -130,7 +130,7 @@ def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
     """Raise ValueError for an operation that names a word which does not exist at that point."""
     nodes, deleted, added = [*pattern.nodes], set[str](), set[str]()
     for operation in operations:
-        # The key that has a word's name, the name, and "=" if that precedes the name.
+        # Uses of words: (key of the operation, the word's name, "=" if the name follows that sign).
         uses = [(key, node, "") for key, node in operation if key in NODES and node is not None]
         for value in operation.to.values() if isinstance(operation, Inflect) else ():
             if value.startswith(OF):
@@ -185,8 +185,8 @@ class Rule(Strict, arbitrary_types_allowed=True):
     change: Annotated[tuple[Step, ...], Field(min_length=1)]
     """Changes of the ungrammatical sentence only."""
     context: tuple[Literal["previous", "next"], ...] = ()
-    """Reject a changed word that the treebank has beside the same neighbours, because it may be
-    grammatical there. Deleted and moved words are not checked."""
+    """Reject a pair if the treebank has each changed word beside the same previous or next word,
+    where it may be grammatical. Deleted and moved words are not checked."""
 
     @pydantic.model_validator(mode="after")
     def _check_word_names(self) -> Self:
@@ -223,9 +223,7 @@ class ParadigmRules(Strict):
     def of_variant(self, variant: Variant) -> list[Rule]:
         rules = [rule for rule in self.rules if rule.variant in (None, variant)]
         if variant == "corrected":
-            rules = [
-                rule.model_copy(update={"without": rule.without + rule.corrected}) for rule in rules
-            ]
+            rules = [r.model_copy(update={"without": r.without + r.corrected}) for r in rules]
         return rules
 
 
