@@ -140,11 +140,9 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
         for pair in rows[in_language & ~with_method].itertuples():
             where = {"lang": lang, "annotator": pair.annotator, "method": pair.method}
             where["phenomenon"] = ALL
-            row_title, columns = (
-                f"{language}, {pair.method} and {pair.annotator}",
-                [AGREEMENT, KAPPA_HEAD],
-            )
-            with_each_other += _agreement_cells(rows.loc[[pair.Index]], row_title, columns, where)
+            row_title = f"{language}, {pair.method} and {pair.annotator}"
+            chosen, columns = rows.loc[[pair.Index]], [AGREEMENT, KAPPA_HEAD]
+            with_each_other += _agreement_cells(chosen, row_title, columns, where)
 
     names = [cell.row for cell in with_verdicts]
     sections = [common.named_section("Annotator", names, [COUNT, *heads])]
