@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from contextvars import copy_context
 from functools import cache
 from pathlib import Path
@@ -18,7 +19,7 @@ from urllib3 import HTTPResponse
 
 from blimpworks.cli import app
 from blimpworks.commands.declare import recorded_commands
-from blimpworks.exhibits.formulas import formula_of, select_rows
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.records.job import Job, record_arguments
 from support import tiny
 from support.paths import DATA, REPOSITORY
@@ -122,7 +123,15 @@ def verdict(crate, cache, profile="provenance-run-crate"):
 
 
 def differing_cells(crate):
-    """Cells of a crate that are not what their formula makes of their rows."""
+    """Cells of a crate that are not what the code of their formula makes of their rows."""
+    texts = re.split(
+        r"^## (.+)\n\n```python\n", (crate / "formulas.md").read_text("utf-8"), flags=re.M
+    )
+    formulas = {}
+    for name, code in zip(texts[1::2], texts[2::2], strict=True):
+        scope = {}
+        exec(code.rpartition("```")[0], scope)
+        formulas[name] = scope["formula"]
     place = ["paper", "form", "exhibit", "source"]
     sources = read(crate / "sources.csv").groupby(place, sort=False)["file"]
     files = {key: tuple(names) for key, names in sources}
@@ -148,7 +157,7 @@ def differing_cells(crate):
         for column, condition in where.items():
             kept = chosen(tables, words, column, condition)
             rows = rows[kept[rows.index]]
-        value = formula_of(cell["formula"])(rows)
+        value = formulas[cell["formula"]](rows)
         if value != pytest.approx(cell["value"], rel=1e-9, abs=1e-9):
             differing.append([cell[name] for name in (*place[:3], "row", "column")])
     return differing

@@ -14,8 +14,10 @@ import shutil
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from string import Template
+from types import CodeType, ModuleType
 from typing import Any
 
 import pandas as pd
@@ -159,7 +161,8 @@ CONTENTS = {
 """Meaning of each file or directory that a crate may contain."""
 FORMULAS_HEAD = (
     "# Formulas\n\nWhat `formula` in `cells.csv` stands for, as the function that the workflow "
-    "applies to the rows\nthat a cell's `filter` selects (`rows`, a pandas data frame).\n"
+    "applies to the rows\nthat a cell's `filter` selects (`rows`, a pandas data frame). Code that "
+    "imports `blimpworks`\nneeds this package.\n"
 )
 
 
@@ -227,6 +230,9 @@ def readme(
 
 # Formulas as code
 
+FUTURE = "from __future__ import annotations\n"
+"""First line of a formula's code: annotations are not run, so their types need no imports."""
+
 
 def _is_ours(value: Any) -> bool:
     return callable(value) and str(getattr(value, "__module__", "")).startswith("blimpworks.")
@@ -236,8 +242,22 @@ def _function_of(formula: formulas.Formula) -> Callable[..., Any]:
     return partial(formula.function, **formula.arguments) if formula.arguments else formula.function
 
 
+def _names_in(code: CodeType) -> Iterator[str]:
+    """Yield the names of globals that compiled source loads, also in defaults and decorators."""
+    for instruction in dis.get_instructions(code):
+        is_global = instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+        if is_global and not instruction.argval.startswith("__"):
+            yield instruction.argval
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)
+
+
 def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
-    """Yield the source of a formula, function, class or object, after the code that it uses."""
+    """Yield the source of a formula, function, class or object, after the code that it uses.
+
+    Imports and constants that the source names come first.
+    """
     if id(value) in seen:
         return
     seen.add(id(value))
@@ -247,22 +267,41 @@ def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
         for argument in (*value.args, *value.keywords.values()):
             yield from _code_of(argument, seen)
         yield from _code_of(value.func, seen)
-    elif inspect.isfunction(value):
-        # Write the constants and our functions that this function names before it. An attribute
-        # may have the name of another thing in the module.
-        loads = (i.argval for i in dis.get_instructions(value) if i.opname == "LOAD_GLOBAL")
-        for name in dict.fromkeys(loads):
-            mentioned = value.__globals__.get(name)
+        yield "from functools import partial\n"
+    elif inspect.isfunction(value) or _is_ours(value) or _is_ours(type(value)):
+        definition = value if hasattr(value, "__qualname__") else type(value)
+        is_lambda = definition.__qualname__.endswith("<lambda>")
+        source = _expression(value) if is_lambda else inspect.getsource(definition)
+        if inspect.isfunction(value) and not is_lambda:  # without its decorators
+            [node] = ast.parse(source).body
+            source = "".join(source.splitlines(keepends=True)[node.lineno - 1 :])
+        module = import_module(definition.__module__)
+        code = compile(FUTURE + source, definition.__qualname__, "exec")
+        for name in dict.fromkeys(_names_in(code)):
+            mentioned = vars(module).get(name)
             if isinstance(mentioned, str | int | float | tuple | list | dict | frozenset):
                 yield f"{name} = {mentioned!r}\n"
             elif _is_ours(mentioned):
                 yield from _code_of(mentioned, seen)
-        if value.__name__ != "<lambda>":
-            text = inspect.getsource(value)
-            [node] = ast.parse(text).body
-            yield "".join(text.splitlines(keepends=True)[node.lineno - 1 :])
-    elif inspect.isclass(value) or _is_ours(type(value)):
-        yield inspect.getsource(value if inspect.isclass(value) else type(value))
+            elif mentioned is not None:
+                yield _import_of(name, module)
+        variables = inspect.getclosurevars(value).nonlocals if inspect.isfunction(value) else {}
+        for name, content in variables.items():  # of the function around this one
+            yield from _code_of(content, seen)
+            yield f"{name} = {_expression(content)}\n"
+        if not is_lambda:
+            yield source
+
+
+def _import_of(name: str, module: ModuleType) -> str:
+    """Return the import statement of one name, as in the source of a module."""
+    for node in ast.walk(ast.parse(inspect.getsource(module))):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                if name == (alias.asname or alias.name):
+                    node.names = [alias]
+                    return ast.unparse(node) + "\n"
+    raise LookupError(f"{module.__name__} does not import {name}")
 
 
 def _expression(value: Any) -> str:
@@ -286,5 +325,8 @@ def _expression(value: Any) -> str:
 def formula_code(name: str) -> str:
     """Return the code of a formula and of what it uses. Raises UserError for an unknown one."""
     formula = formulas.formula_of(name)
-    definitions = dict.fromkeys(_code_of(formula, set()))
-    return "\n\n".join([*definitions, f"formula = {_expression(formula)}\n"])
+    code = dict.fromkeys(_code_of(formula, set()))
+    imports = [statement for statement in code if statement.startswith(("import ", "from "))]
+    definitions = [definition for definition in code if definition not in imports]
+    head = "".join([FUTURE, *sorted(imports)])
+    return "\n\n".join([head, *definitions, f"formula = {_expression(formula)}\n"])
