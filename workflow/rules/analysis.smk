@@ -1,8 +1,8 @@
-"""Tests between models."""
+"""Test differences between models."""
 
 
 rule compare_models:
-    """McNemar's test between every two models on each language."""
+    """Compare every two models on each language by McNemar's test."""
     input:
         lambda w: layout.job_outputs("judgements", w.benchmark),
     output:

@@ -1,11 +1,11 @@
-"""Answering: one job loads one checkpoint and asks it every prompt; tables of answers follow.
+"""Generate answers to prompts. One job loads one checkpoint and asks it all prompts.
 
-Papers whose prompts these are judge the tables.
+The answers become tables, which the rules of the prompts' paper judge.
 """
 
 
 rule answer:
-    """Answers to all prompts, into a store that outlives failed jobs."""
+    """Generate answers to all prompts, in shards that are kept when the job fails."""
     input:
         prompts=lambda w: items_of(ANSWERING[w.model, w.job]),
         checkpoint=checkpoint_of,
@@ -27,10 +27,10 @@ rule answer:
     params:
         code=lambda w: code_of("answer", layout.engine_of(w.model)),
         python=lambda w: python_of(layout.engine_of(w.model)),
-        # Snakemake removes declared outputs of a failed job; the shards must stay.
+        # Shards are no output, because Snakemake removes the outputs of failed jobs.
         store=subpath(output[0], strip_suffix="manifest.json", with_suffix="shards"),
-        engine=lambda w: engine_words(w.model),
-        # Not the packs as inputs: patterns of answers in them decide no answer.
+        engine=lambda w: engine_arguments(w.model),
+        # Language packs are no input: only their system prompts change what models answer.
         systems=lambda w: layout.generation_of(ANSWERING[w.model, w.job]).job_systems(
             CAMPAIGN, ANSWERING[w.model, w.job].languages
         ),
@@ -46,7 +46,7 @@ rule answer:
 
 
 rule collect_answers:
-    """Answers of one model to a benchmark, as a table for each language."""
+    """Write one model's answers to a benchmark as a table for each language."""
     input:
         prompts=items_run,
         manifest=lambda w: layout.manifest_of(w.model, w.get("lang"), "answers_store"),
@@ -79,7 +79,7 @@ rule collect_answers:
 
 
 use rule collect_answers as collect_answers_of_language with:
-    """The same as collect_answers, for a language of a model with a job for each (layout.parted)."""
+    """Write answers in one language, of a model that has a job for each language."""
     output:
         "<results>/answers/{benchmark}/{model}/{lang}.parquet",
     log:

@@ -1,6 +1,6 @@
-"""What jobs ask of a cluster: of SLURM as the site's file says, and no more than they need.
+"""Compute the resources of jobs from their work and the site's file (config/site.yaml).
 
-Rules with jobs of their own have it as resources.
+Rules whose jobs run on the cluster have them as `resources`.
 """
 
 import functools
@@ -25,12 +25,12 @@ SCHEDULER = (
 )
 
 
-# Two Snakemakes stand around each job of SLURM's.
+# Memory of the two Snakemake processes in each SLURM job.
 SNAKEMAKE_MB = 500
 
 
 def cpu_job(memory_mb, minutes=30):
-    """Resources of a job without GPUs; each further attempt gets as much again."""
+    """Return the resources of a job without GPUs; attempt n gets n times as much."""
 
     def request(attempt):
         memory, time = memory_mb * attempt, minutes * attempt
@@ -47,22 +47,22 @@ def cpu_job(memory_mb, minutes=30):
 
 
 def lstm_job():
-    """Resources of a job with an LSTM: a GPU where the site has any."""
+    """Return the resources of a job with an LSTM: a GPU if the site has GPUs."""
     return train_request(SITE) or cpu_job(4000, minutes=240)
 
 
 def score_request_of(wildcards):
-    """What a job that scores asks for: by its work, and by how its last attempts ended."""
+    """Return the resources of a job by its work and the ends of its last attempts."""
     return request_of(SCORING[wildcards.model, wildcards.job])
 
 
 def request_of(job):
-    """What a scoring job asks for."""
-    return _requested(job, _age(job.log(CAMPAIGN)))
+    """Return the resources of a scoring job."""
+    return _requested(job, _journal_time(job.log(CAMPAIGN)))
 
 
-def _age(log):
-    """What tells one state of a job's journal from another."""
+def _journal_time(log):
+    """Return the time of the last change of a job's journal, in ns; 0 without a journal."""
     from blimpworks.records.journal import journal_path
 
     try:
@@ -72,7 +72,7 @@ def _age(log):
 
 
 @functools.lru_cache(maxsize=None)
-def _requested(job, _age):
+def _requested(job, _journal_time):
     return sized_request(
         setup_of(layout, job.model, SITE),
         expected_items(layout, job),
@@ -81,23 +81,23 @@ def _requested(job, _age):
     )
 
 
-def asked(request):
-    """Resources by what a function of the wildcards says; what it leaves out is not asked for."""
+def resources_by(request):
+    """Return {resource: function of wildcards}, from a function that returns all resources."""
     names = ("mem_mb", "runtime", "cpus_per_task", *SCHEDULER)
     return {name: lambda w, name=name: request(w).get(name) for name in names}
 
 
 def score_job(shared=False):
-    """Resources of a job that scores; one that shares a SLURM job, in turn with the others.
+    """Return the resources of a job that scores; ``shared``: with others in one SLURM job.
 
-    One that fails ends those that follow it in the same SLURM job. So the last attempt passes over
-    it: its manifest says why, and the job that reads it fails.
+    A job that fails ends the jobs after it in the same SLURM job. Its last attempt therefore does
+    not fail: it writes the reason into its manifest, and the job that reads the manifest fails.
     """
-    resources = asked(score_request_of)
-    # An option as a resource and no param: only resources know the attempt.
+    resources = resources_by(score_request_of)
+    # An option of the command, but a resource here: params do not have the number of attempts.
     resources["failing"] = "--no-give-up"
     if shared:
-        # A limit of 1 (profiles/slurm), so that times add up and memory does not.
+        # At most 1 (profiles/slurm): these jobs run one after another, so only their times add up.
         resources["turn"] = 1
         resources["failing"] = lambda w, attempt: (
             "--give-up" if attempt > TRIES else "--no-give-up"
@@ -106,17 +106,17 @@ def score_job(shared=False):
 
 
 def answer_job():
-    """Resources of a job that answers."""
-    return asked(lambda w: request_of(ANSWERING[w.model, w.job]))
+    """Return the resources of a job that generates answers."""
+    return resources_by(lambda w: request_of(ANSWERING[w.model, w.job]))
 
 
 def items_of(job):
-    """Items tables that a scoring job needs."""
+    """Return the items tables that a scoring job reads."""
     return [str(path) for path in job.items(CAMPAIGN)]
 
 
-def impossible():
-    """Why the site cannot run models of the campaign, one sentence each."""
+def unfit_models():
+    """Return a sentence for each model of the campaign that the site cannot run."""
     messages = []
     for model in CATALOGUE.models:
         try:
@@ -126,8 +126,8 @@ def impossible():
     return messages
 
 
-def cluster_words(log):
-    """Take over from a run that was killed, watch over this one, and say what was done."""
+def guard_cluster_jobs(log):
+    """Cancel SLURM jobs of an earlier, killed run, start the guard, and return lines to print."""
     from blimpworks.cluster.guard import end_orphans
     from blimpworks.cluster.guard import watch_over
 
@@ -143,13 +143,13 @@ def cluster_words(log):
     return [f"blimpworks: {message}: {jobs}. What they had scored is kept.", ""]
 
 
-if refused := impossible():
+if refused := unfit_models():
     raise WorkflowError("\n".join(refused))
-# The Snakemakes inside a SLURM job would try again there, each as often, with what has failed.
+# Only the main process repeats failed jobs: the Snakemake processes in SLURM jobs must not.
 TRIES = 2
 RETRIES = TRIES if workflow.is_main_process else 0
 LSTM_RETRIES = RETRIES and training_retries(layout, SITE)
-# The most scoring jobs of a model that share a SLURM job; profiles/slurm has the same number.
+# Number of a model's scoring jobs that share a SLURM job, at most that of profiles/slurm.
 SHARING = {
     model: min(count, IN_TURN)
     for model, count in Counter(

@@ -1,7 +1,4 @@
-"""The campaign, its catalogue, and what all rules share.
-
-It makes nothing itself: every other file of rules uses its names.
-"""
+"""Load the campaign and its catalogue, and define names that all files of rules use."""
 
 import json
 import os
@@ -37,8 +34,8 @@ from blimpworks.campaign.registry import (
 from blimpworks.campaign.training_layout import CORPUS_PARTS, text_arguments
 from blimpworks.campaign.engines import engines, find_engine
 
-# Rules have it as params.code, which no command reads: a digest of the command's source, so that
-# changed code reruns its jobs.
+# Rules have a digest of their command's source as params.code, so that changed code runs again.
+# Commands do not read it.
 from blimpworks.commands.declare import PACKAGE, code_of
 from blimpworks.campaign.addresses import is_local, state_of
 from blimpworks.campaign.table_files import locked_models, model_tables
@@ -48,37 +45,37 @@ from blimpworks.records.job import REPOSITORY
 CAMPAIGN_FILE = os.path.relpath(workflow.configfiles[-1])
 try:
     check_files(workflow.configfiles)
-    # Checks more than workflow/schemas/campaign.schema.json, which editors read.
+    # This checks more than workflow/schemas/campaign.schema.json, the schema for editors.
     CAMPAIGN = check_campaign(config, CAMPAIGN_FILE)
     layout = Layout.of(CAMPAIGN)
     layout.check_runs()
     CATALOGUE = layout.catalogue
-    # What the papers print is the same in every campaign.
+    # With the papers' languages and models too, because every campaign shows printed numbers.
     ALL_PAPERS = layout.complete
     SITE = for_seeds(find_site(CAMPAIGN), CATALOGUE.seeds)
-    # An evaluation's own table goes by what the repository's has locked.
+    # An evaluation's table of models shares the lock file of the repository's table.
     MODEL_TABLES = model_tables(CAMPAIGN.catalogue.models)
     LOCKED_MODELS = locked_models(MODEL_TABLES)
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
-# What each job scores or answers, by (model, job).
+# {(model, job name): scoring job}, and the same for jobs that generate answers.
 SCORING, ANSWERING = (
     {(job.model, job.name): job for job in layout.jobs if job.task == task}
     for task in ("score", "answer")
 )
-# The methods of --sdm; Snakemake has no public name for them.
+# Methods of --sdm (conda, apptainer), for which Snakemake has no public name.
 DEPLOYMENT = workflow.deployment_settings.deployment_method
 EXPORTS = {
     # Jobs run `python -m blimpworks`, also with an environment's python that lacks the package.
     "PYTHONPATH": [REPOSITORY / "src", os.environ.get("PYTHONPATH")],
-    # Where files come from; no params of a rule, as it decides no content.
+    # An environment variable and no param, because the origin of a file does not change it.
     "BLIMPWORKS_MIRROR": [CAMPAIGN.mirror],
-    # No params either: jobs write the lock files beside these tables.
+    # The same, because jobs write lock files beside these tables.
     "BLIMPWORKS_MODELS": MODEL_TABLES,
     "BLIMPWORKS_ADDRESSES": [CAMPAIGN.catalogue.addresses],
     "BLIMPWORKS_CACHE": [SITE.cache if SITE else None],
-    # To load Rich, and to look for plugins, takes a while in every job.
+    # Loading Rich and searching plugins would take time in each job.
     "TYPER_USE_RICH": [0],
     "PYDANTIC_DISABLE_PLUGINS": [1],
 }
@@ -94,73 +91,74 @@ shell.prefix(
 
 
 def python_of(engine):
-    """Interpreter of an engine: vLLM pins too much to share an environment.
+    """Return the Python interpreter of an engine, which may have an environment of its own.
 
-    It has its own, next to this one or by conda.
+    vLLM has one, because its pins exclude versions that other packages here need.
     """
-    own = None if DEPLOYMENT else find_engine(engine).python(REPOSITORY)
-    return str(own or "python")
+    interpreter = None if DEPLOYMENT else find_engine(engine).python(REPOSITORY)
+    return str(interpreter or "python")
 
 
-OWN_PYTHONS = [
+PYTHON_OPTIONS = [
     f"--python={name}={python_of(name)}"
     for name in engines()
     if python_of(name) != "python"
 ]
-# For params, which pathvars do not reach; inputs and outputs say <results>. Some params are
-# functions because `snakemake --lint` takes constants that begin an input's path for mistakes.
+# Directories for params. Inputs and outputs write <results>, which Snakemake does not replace in
+# params. Some params are functions because `snakemake --lint` rejects constants that begin an
+# input's path.
 RESULTS, RESOURCES = layout.results, layout.resources
 PINS = CATALOGUE.files
 HUB_MODELS = [name for name, row in CATALOGUE.models.items() if row.hf_id]
 
 
 def options(section):
-    """Settings of a stage as JSON, for a command's --options."""
+    """Return the settings of a stage as JSON, for a command's --options."""
     return section.model_dump_json()
 
 
 def one_of(names):
-    """A wildcard constraint that allows just these names."""
+    """Return a wildcard constraint that allows only these names."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def first_file(spec):
-    """The file of an exhibit that stands for it as a target."""
+    """Return the file that Snakemake makes when an exhibit is the target."""
     return f"<results>/exhibits/{spec.key}.{FORMATS[spec.kind][0]}"
 
 
-def these(exhibits):
-    """A wildcard constraint that allows just these exhibits, each below its paper's name.
+def one_of_exhibits(exhibits):
+    """Return a wildcard constraint that allows only these exhibits, in their papers' folders.
 
-    What is a table of one paper may be a figure of another.
+    The name alone is not enough: `table1` could be a table of one paper and a figure of another.
     """
     allowed = (f"(?<={spec.paper}/){re.escape(spec.name)}" for spec in exhibits)
     return "|".join(allowed) or "(?!)"
 
 
 def evaluated_root():
-    """The results as an argument of a command on evaluations; sampled items as an option."""
+    """Return the results as an argument, and a folder of sampled items, if any, as an option."""
     sampled = [f"--items={items_folder(CAMPAIGN)}"] if CAMPAIGN.limit else []
     return [RESULTS, *sampled] if sampled else RESULTS
 
 
 def repeated(option, paths):
-    """Paths as an option of a command that may stand many times."""
+    """Return paths as values of a repeated option."""
     return [f"--{option}={path}" for path in paths]
 
 
 def consent(model):
-    """Option that lets a command run the model's own code; none without consent."""
+    """Return the option that allows a command to run the model's own code; [] without consent."""
     digest = CAMPAIGN.run_model_code.get(CATALOGUE.row_of(model))
     return repeated("run-model-code", [digest] if digest else [])
 
 
-def engine_words(model):
-    """A model's engine, and consent to its own code, as words of a command."""
+def engine_arguments(model):
+    """Return a model's engine, and the consent to its own code, as arguments of a command."""
     return " ".join((layout.engine_of(model), *consent(model)))
 
 
 def scoring_code(model):
-    """Digest of the code that scores with a model."""
+    """Return the digest of the code that scores with a model."""
     architecture = CATALOGUE.models[model].architecture
     return code_of("score", layout.engine_of(model), architecture)

@@ -1,11 +1,11 @@
-"""Items of benchmarks that are declared as data, and tables of what their authors released.
+"""Build items of benchmarks that are declared as data, and tables of their authors' results.
 
-Scoring reads the items; exhibits and comparisons with print read the tables.
+Scoring jobs read the items. Exhibits and comparisons with print read the results.
 """
 
 
 rule build_declared_items:
-    """Items of a language, from the files of a declaration."""
+    """Build the items of a language from the files of a declaration."""
     input:
         lambda w: DECLARED_BENCHMARKS[w.benchmark].inputs("data", layout),
     output:
@@ -35,7 +35,7 @@ rule build_declared_items:
 
 
 rule read_people:
-    """Accuracies of people on a declared benchmark."""
+    """Read people's accuracies on a declared benchmark."""
     input:
         **declared_results("people"),
     output:
@@ -50,7 +50,7 @@ rule read_people:
     params:
         **results_read_by("read_people"),
     message:
-        "Read what the authors of {wildcards.benchmark} release"
+        "Read the results that the authors of {wildcards.benchmark} released"
     shell:
         "python -m blimpworks {params.command} {params.declaration:q} {params.files:q} "
         "--sources {params.sources:q} --benchmark {wildcards.benchmark} {params.tables:q} "
@@ -58,7 +58,7 @@ rule read_people:
 
 
 use rule read_people as read_released with:
-    """Accuracies that the authors of a declared benchmark released."""
+    """Read models' accuracies that the authors of a declared benchmark released."""
     input:
         **declared_results("released"),
     output:
@@ -73,7 +73,7 @@ use rule read_people as read_released with:
 
 
 use rule read_people as read_perplexities with:
-    """Perplexities that the authors of a declared benchmark released."""
+    """Read models' perplexities that the authors of a declared benchmark released."""
     input:
         **declared_results("perplexities"),
     output:
@@ -87,5 +87,5 @@ use rule read_people as read_perplexities with:
         **results_read_by("read_perplexities"),
 
 
-# What was released is more than what is printed.
+# Released numbers are preferred, because they have more rows and digits than printed ones.
 ruleorder: read_released > read_published

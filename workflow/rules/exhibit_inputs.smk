@@ -1,16 +1,16 @@
-"""Files of exhibits, and what the report says of the campaign.
+"""Define the files of exhibits, and facts on the campaign for the report.
 
 Rules of exhibits, of both comparisons with print, of the report and of the crate use them.
 """
 
-# The file of each kind that Snakemake's own report shows.
-REPORTED = {"table": "html", "figure": "svg"}
+# {type of exhibit: format of its file in the report of `snakemake --report`}
+REPORTED_FORMAT = {"table": "html", "figure": "svg"}
 
 
 def exhibit_files(kind):
-    """Files of an exhibit, one of them for Snakemake's report."""
+    """Return the files of an exhibit; ``reported`` is the one for `snakemake --report`."""
     path = "<results>/exhibits/{paper}/{exhibit}"
-    shown = REPORTED[kind]
+    shown = REPORTED_FORMAT[kind]
     return {
         "cells": f"{path}.cells.parquet",
         "files": [f"{path}.{suffix}" for suffix in FORMATS[kind] if suffix != shown],
@@ -25,7 +25,7 @@ def exhibit_files(kind):
 
 
 def exhibit_tables(wildcards):
-    """Every table that an exhibit needs or can use, with its kind."""
+    """Return (kind, path) of each table that an exhibit needs or can use."""
     try:
         return layout.exhibit_tables(
             find_exhibit(f"{wildcards.paper}/{wildcards.exhibit}")
@@ -35,35 +35,35 @@ def exhibit_tables(wildcards):
 
 
 def corrected_exhibits():
-    """Exhibits of the corrected campaign that the report shows too, those that are there."""
+    """Return the existing exhibits of the corrected campaign, which the report shows too."""
     if CAMPAIGN.report.corrected is None:
         return []
     folder = CAMPAIGN.report.corrected / "exhibits"
     paths = [folder / f"{spec.key}.json" for spec in layout.exhibits]
-    # What is missing, the command says better than Snakemake.
+    # The command has a better message for missing files than Snakemake.
     return [str(path) for path in paths if path.exists()]
 
 
 def published_folders(papers=None):
-    """Folders of the exhibits that papers' printed numbers make: of all papers, or of some."""
+    """Return the folders of exhibits made of printed numbers, of all or some papers."""
     names = layout.published_papers if papers is None else papers
     return [f"<results>/published/{paper}" for paper in names]
 
 
 def published_cells(papers):
-    """Cells of those exhibits."""
+    """Return the tables of cells of exhibits made of printed numbers."""
     specs = [spec for spec in layout.published if spec.paper in papers]
     return [f"{RESULTS}/published/{spec.key}.cells.parquet" for spec in specs]
 
 
 def comparisons():
-    """List both comparisons with print; none where no benchmark of the campaign has any."""
+    """Return both comparisons with print; [] if no benchmark of the campaign is printed."""
     names = ("published", "measured") if layout.papers else ()
     return [f"<results>/reproduction/{name}.csv" for name in names]
 
 
 def reported_benchmarks():
-    """Benchmarks of pairs that models are run on."""
+    """Return the benchmarks of pairs that models are evaluated on."""
     return [
         name
         for name in CAMPAIGN.benchmarks
@@ -72,9 +72,9 @@ def reported_benchmarks():
 
 
 def reported_pairs(benchmark):
-    """Where the pairs of a benchmark lie, with the results of models on them.
+    """Return the paths of a benchmark's pairs, judgements and scores, and the models' languages.
 
-    Each model has its languages, or none for all of them: one argument of a command has 128 kB.
+    A model on all languages has None, since an argument of a command has at most 128 kB.
     """
     languages = layout.item_languages(benchmark)
     covered = {m: layout.covered_by(m, benchmark) for m in layout.models_of(benchmark)}
@@ -82,8 +82,8 @@ def reported_pairs(benchmark):
     return {
         "items": {lang: layout.items_table(benchmark, lang) for lang in languages},
         "models": {
-            model: None if {*languages} <= {*own} else own
-            for model, own in covered.items()
+            model: None if {*languages} <= {*scored} else scored
+            for model, scored in covered.items()
         },
         "method": layout.methods_of(benchmark)[0],
         "judgements": f"{RESULTS}/judgements/{evaluated}",
@@ -92,7 +92,7 @@ def reported_pairs(benchmark):
 
 
 def report_facts():
-    """What the report says of the campaign, and its names for languages and models."""
+    """Return facts on the campaign for the report, with names of languages and models."""
     variants = (p.benchmarks[0].options(CAMPAIGN).variant for p in papers_of(CAMPAIGN))
     return {
         "name": CAMPAIGN.campaign,

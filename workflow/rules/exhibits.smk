@@ -1,8 +1,8 @@
-"""One pair of rules for every table and figure of every paper."""
+"""Make tables and figures of all papers, from results and from printed numbers."""
 
 
 rule build_table:
-    """A table or figure of a paper, in all formats."""
+    """Make a table of a paper in all formats."""
     input:
         lambda w: layout.outputs_with(path for _, path in exhibit_tables(w)),
     output:
@@ -10,8 +10,8 @@ rule build_table:
     log:
         "<logs>/build_table/{paper}/{exhibit}.log",
     wildcard_constraints:
-        exhibit=these(s for s in exhibits().values() if s.kind == "table"),
-    # They read summaries: a queue takes longer than they do.
+        exhibit=one_of_exhibits(s for s in exhibits().values() if s.kind == "table"),
+    # A local job: it takes less time than waiting in the queue.
     localrule: True
     conda:
         "../../envs/core.yaml"
@@ -29,19 +29,20 @@ rule build_table:
 
 
 use rule build_table as build_figure with:
+    """Make a figure of a paper in all formats."""
     output:
         **exhibit_files("figure"),
     log:
         "<logs>/build_figure/{paper}/{exhibit}.log",
     wildcard_constraints:
-        exhibit=these(s for s in exhibits().values() if s.kind == "figure"),
-    # Not inherited: Snakemake resets it in each `use rule`.
+        exhibit=one_of_exhibits(s for s in exhibits().values() if s.kind == "figure"),
+    # Snakemake resets this in each `use rule`.
     localrule: True
 
 
-# All that a paper prints is read by each of its exhibits, so they are made together.
+# One job makes all, because each of these exhibits reads all printed numbers of the paper.
 rule build_published:
-    """All exhibits of a paper from what the paper prints."""
+    """Make all exhibits of a paper from its printed numbers."""
     input:
         lambda w: list({path: None for _, path in layout.published_tables(w.paper)}),
     output:
@@ -74,7 +75,7 @@ rule build_published:
             if target.startswith(f"{w.paper}_") and target.endswith("_published")
         ],
     message:
-        "Build the exhibits of {wildcards.paper} from what the paper prints"
+        "Build the exhibits of {wildcards.paper} from its printed numbers"
     shell:
         "python -m blimpworks build-published {wildcards.paper} {output:q} "
         "{params.inputs:q} --labels {params.labels:q} {params.omitted:q} > {log:q} 2>&1"

@@ -1,8 +1,8 @@
-"""What leaves the house: the results as a Workflow Run RO-Crate."""
+"""Export the results as a Workflow Run RO-Crate."""
 
 
 rule export_crate:
-    """Exhibits, their tables and their provenance, for readers without blimpworks."""
+    """Write exhibits, their tables and their provenance, for readers without blimpworks."""
     input:
         exhibits=[f"<results>/exhibits/{s.key}.cells.parquet" for s in layout.exhibits],
         published=published_folders(),
@@ -26,6 +26,6 @@ rule export_crate:
 
 
 rule crate:
-    """The results as a Workflow Run RO-Crate."""
+    """Export the results as a Workflow Run RO-Crate."""
     input:
         "<results>/crate",

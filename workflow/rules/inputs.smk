@@ -1,4 +1,4 @@
-"""Input files and params of rules that depend on wildcards.
+"""Define functions from wildcards to input files and params.
 
 Rules that retrieve, train, score, answer, judge, or read declared benchmarks use them.
 """
@@ -7,19 +7,19 @@ from blimpworks.benchmarks.paper import declared_benchmarks
 
 
 def hub_model(wildcards):
-    """Model and scope of a checkpoint from the hub; no model for any other file."""
+    """Return model and scope of a checkpoint from the hub; None for any other file."""
     model, _, scope = wildcards.file.removeprefix("models/").partition("/")
     row = CATALOGUE.models.get(model) if wildcards.file.startswith("models/") else None
     return row, scope.partition("/")[0]
 
 
 def table_of(name):
-    """File of the catalogue that a source or treebank stands in."""
+    """Return the file of the catalogue that has a source or treebank."""
     return CATALOGUE.tables.get(name, CAMPAIGN.catalogue.treebanks)
 
 
 def retrieval(wildcards):
-    """The command, with its options, that fetches a file or a model."""
+    """Return the command and options that retrieve a file or a model."""
     row, scope = hub_model(wildcards)
     if row is None:
         name = wildcards.file.removeprefix("sources/")
@@ -27,7 +27,7 @@ def retrieval(wildcards):
         values = {"url": pin.url, "sha256": pin.sha256}
         values |= {"bytes": pin.bytes or "", "mirror-path": pin.mirror, "name": name}
         values |= {"catalogue": table_of(name)}
-        # Not what was recorded of it: recording makes nothing stale.
+        # No checksums of the lock file: to record one must not make a product stale.
         values |= {} if pin.sha256 else {"git-blob": pin.git_blob}
         command = "retrieve"
     else:
@@ -37,8 +37,8 @@ def retrieval(wildcards):
         values |= {"first-token": row.first_token, "scope": scope}
         values |= {"hf-id": hub_address(row, scope, CATALOGUE)}
         locked = LOCKED_MODELS.get((values["hf-id"], row.revision))
-        # A model of this machine may change in its place; of one of the hub another commit may
-        # have been accepted. That it is locked at first makes nothing stale.
+        # The files of a local model may change. For a model of the hub, the user may have accepted
+        # another commit; the first commit that is locked must not make a product stale.
         if is_local(row.hf_id):
             values["state"] = state_of(Path(values["hf-id"]).expanduser())
         elif locked and locked.row.replaces:
@@ -49,58 +49,58 @@ def retrieval(wildcards):
 
 
 def special_spelling(wildcards):
-    """Treatments of a language's spelling, as its commands take them."""
+    """Return the treatments of a language's spelling, joined by commas."""
     return ",".join(CATALOGUE.languages[wildcards.lang].special)
 
 
 def unimorph_tables(wildcards):
-    """Retrieved UniMorph tables of a language, in the order of the catalogue."""
+    """Return the UniMorph tables of a language, in the order of the catalogue."""
     return layout.usable(lexicon_sources(CAMPAIGN, CATALOGUE, wildcards.lang))
 
 
 def training_command(wildcards):
-    """Command that trains a model by its recipe."""
+    """Return the command that trains a model by its recipe."""
     return f"train-{layout.training.recipe_of(wildcards.model).kind}"
 
 
 def checkpoint_of(wildcards):
-    """Checkpoint of a scoring job of a model: multi, a language, or multi.LANGUAGE."""
+    """Return the checkpoint of a scoring job, which is called multi, LANGUAGE or multi.LANGUAGE."""
     return layout.training.checkpoint_in(
         wildcards.model, wildcards.job.partition(".")[0]
     )
 
 
-# Models with one job for all languages: their tables are made together.
+# Models that have one job for all languages; one job makes all their tables, too.
 WITH_ONE_JOB = [name for name in CATALOGUE.models if name not in layout.parted]
 
 
 def of_unit(unit):
-    """Benchmarks of the campaign whose items are pairs, or prompts."""
+    """Return the campaign's benchmarks whose items are ``unit``: pair or prompt."""
     return [name for name in CAMPAIGN.benchmarks if find_benchmark(name).unit == unit]
 
 
 def languages_run(wildcards):
-    """Languages of a job on one model and benchmark: all that it covers, or one."""
+    """Return the languages of a job: the wildcard, or all of the model and benchmark."""
     if "lang" in wildcards.keys():
         return [wildcards.lang]
     return layout.covered_by(wildcards.model, wildcards.benchmark)
 
 
 def items_run(wildcards):
-    """Items tables of a job on one model and benchmark."""
+    """Return the items tables of a job on one model and benchmark."""
     languages = languages_run(wildcards)
     return [layout.items_table(wildcards.benchmark, lang) for lang in languages]
 
 
 def by_language(wildcards, path):
-    """Tables of a job on one model and benchmark: those in a directory, or the only one."""
+    """Return the tables of a job: ``path``, or a table for each language in this folder."""
     if "lang" in wildcards.keys():
         return [path]
     return [f"{path}/{lang}.parquet" for lang in languages_run(wildcards)]
 
 
 def scored_items(wildcards):
-    """Item sets that a job scores: whole sentences, and those whose regions are enough."""
+    """Return the items whose whole sentences a job scores, and those with regions alone."""
     paths = {"whole": [], "regions": []}
     for benchmark, lang in SCORING[wildcards.model, wildcards.job].sets:
         partial = regional(layout.judged_by(benchmark, wildcards.model))
@@ -109,22 +109,21 @@ def scored_items(wildcards):
     return paths
 
 
-# Declared as data, and in the campaign.
+# The campaign's benchmarks that are declared as data.
 DECLARED_BENCHMARKS = {
-    name: each
-    for name, each in declared_benchmarks().items()
+    name: benchmark
+    for name, benchmark in declared_benchmarks().items()
     if name in CAMPAIGN.benchmarks
 }
 
 
 def declared_with(key):
-    """Benchmarks whose declaration has files of a kind of results."""
-    having = DECLARED_BENCHMARKS.items()
-    return [name for name, each in having if getattr(each, key)]
+    """Return the benchmarks whose declaration has released results of a kind."""
+    return [name for name, row in DECLARED_BENCHMARKS.items() if getattr(row, key)]
 
 
 def declared_results(key):
-    """Inputs to read results from: the declaration with its files, and items."""
+    """Return the inputs of reading released results: declaration, files, and items."""
     return {
         "files": lambda w: DECLARED_BENCHMARKS[w.benchmark].inputs(key, layout),
         "tables": lambda w: DECLARED_BENCHMARKS[w.benchmark].item_tables(key, layout),
@@ -132,7 +131,7 @@ def declared_results(key):
 
 
 def results_read_by(command):
-    """Params to read results with a command."""
+    """Return the params of reading released results with a command."""
     return {
         "code": code_of(command),
         "command": command.replace("_", "-"),

@@ -1,13 +1,13 @@
-"""From scores to judgements to accuracies.
+"""Make judgements from scores, and accuracies from judgements.
 
-Exhibits, tests between models and regressions read the tables.
+Exhibits, tests between models and regressions read these tables.
 """
 
 
-# One job makes the tables of all languages of a checkpoint; Snakemake, the file system and
-# the interpreter's start would otherwise cost a hundred times what the work does.
+# One job makes the tables of all languages of a checkpoint: with a job for each language, the start
+# of jobs would take a hundred times as long as the work.
 rule judge:
-    """One model's scores and verdicts on pairs of a benchmark, as tables for each language."""
+    """Write one model's scores and judgements of a benchmark, as tables for each language."""
     input:
         pairs=items_run,
         manifest=lambda w: layout.manifest_of(w.model, w.get("lang")),
@@ -55,7 +55,7 @@ rule judge:
 
 
 use rule judge as judge_of_language with:
-    """The same as judge, for a language of a model with a job for each (layout.parted)."""
+    """Write scores and judgements in one language, of a model with a job for each language."""
     output:
         scores="<results>/scores/{benchmark}/{model}/{lang}.parquet",
         judgements="<results>/judgements/{benchmark}/{model}/{lang}.parquet",
@@ -68,7 +68,7 @@ use rule judge as judge_of_language with:
 
 
 rule compute_accuracies:
-    """Accuracies of all models and languages of a benchmark, with intervals."""
+    """Compute the accuracies of all models and languages of a benchmark, with intervals."""
     input:
         lambda w: layout.job_outputs("judgements", w.benchmark),
     output:

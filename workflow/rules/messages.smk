@@ -1,13 +1,10 @@
-"""What a campaign says at its start, at its end, and when jobs fail.
-
-It is for the person at the terminal, who also learns before any job which software is missing.
-"""
+"""Print messages at the start and end of a run, and check the software before its first job."""
 
 import argparse
 
 
-def opening_words():
-    """Files that the campaign does without because they are not pinned."""
+def start_message():
+    """Return lines that list the unpinned files, which the campaign leaves out."""
     rows = layout.read_files
     names = [row.name for row in rows if not row.is_pinned(CAMPAIGN.checksums)]
     if not names or CAMPAIGN.unpinned == "error":
@@ -17,13 +14,13 @@ def opening_words():
 
 
 def check_software():
-    """Stop before anything is started if jobs need software that is not there."""
-    # No public name leads from a handler to the planned jobs (Snakemake's issue 1884).
+    """Raise WorkflowError if software that jobs need is missing."""
+    # Snakemake has no public name for the planned jobs (its issue 1884).
     jobs = [*workflow.dag.needrun_jobs()]
     if IN_IMAGES:
         absent = missing_images({job.container_img_url for job in jobs} - {None})
     elif DEPLOYMENT:
-        return  # Snakemake makes the environments
+        return  # Snakemake creates the environments.
     else:
         absent = missing_beside_snakemake(jobs)
     if absent:
@@ -33,7 +30,7 @@ def check_software():
 
 
 def missing_beside_snakemake(jobs):
-    """What jobs need that is in none of the environments of this machine."""
+    """Return the software that jobs need and no environment of this machine has."""
     from blimpworks.cluster.software import missing_software
 
     names = {job.rule.name for job in jobs}
@@ -46,7 +43,7 @@ def missing_beside_snakemake(jobs):
 
 
 def fonts_to_install():
-    """Name Debian's packages of fonts that figures lack."""
+    """Return Debian's packages of fonts that figures lack."""
     from blimpworks.records.reading import record_of
 
     wanted = set()
@@ -59,15 +56,15 @@ def fonts_to_install():
 
 
 def jobs_options():
-    """Options of this run that say where its jobs run: its profile, or two cores."""
+    """Return the option that decides where jobs run: this run's profile, or two cores."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--profile", default=os.environ.get("SNAKEMAKE_PROFILE"))
     profile = parser.parse_known_args()[0].profile
     return f"--profile {shlex.quote(profile)}" if profile else "--cores 2"
 
 
-def closing_words():
-    """Where the results are and what to type next."""
+def end_message():
+    """Return the paths of results and commands for next steps."""
     chosen = f"--configfile {CAMPAIGN_FILE} " if CAMPAIGN_FILE != DEFAULT else ""
     programs = os.path.relpath(Path(sys.executable).parent)
     prefix = "" if programs.startswith("..") else f"{programs}/"
@@ -80,7 +77,7 @@ def closing_words():
         )
         if os.path.exists(path):
             lines.append(f"  {path}  {spec.title}")
-            # One with a row for each language and a column for each model.
+            # Explain a cell of an exhibit with a row per language and a column per model.
             by_language = {"accuracies", "items"} <= {*spec.needs}
             explained = explained or (spec if by_language else None)
     if fonts := fonts_to_install():

@@ -1,11 +1,11 @@
-"""How far ways of scoring are apart: built only when asked for.
+"""Compare ways of scoring on a sample. No other rule needs this report.
 
-The file to ask for is <results>/parity/BENCHMARK/LANG/MODEL/parity.md.
+The target is <results>/parity/BENCHMARK/LANG/MODEL/parity.md.
 """
 
 
 rule parity:
-    """One model scored in several ways on a fixed sample, against a reference."""
+    """Score a fixed sample with one model in several ways, and compare them with a reference."""
     input:
         pairs=layout.items_table("{benchmark}", "{lang}"),
         checkpoint=lambda w: layout.training.checkpoint_of(w.model, w.lang),
@@ -36,8 +36,8 @@ rule parity:
         pairs=CAMPAIGN.parity.pairs,
         methods=lambda w: repeated("method", layout.judged_by(w.benchmark, w.model)),
         options=CAMPAIGN.scoring.model_dump_json(exclude={"jobs"}),
-        # Without an interpreter of its own, the report says that vLLM is not possible.
-        python=OWN_PYTHONS,
+        # If vLLM has no interpreter here, the report says so.
+        python=PYTHON_OPTIONS,
     message:
         "Compare ways to score with {wildcards.model} on {wildcards.benchmark} {wildcards.lang}"
     shell:

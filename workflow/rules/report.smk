@@ -1,11 +1,8 @@
-"""The reproduction report: a static site.
-
-It is for readers without Snakemake, whose own `snakemake --report` is another.
-"""
+"""Build the reproduction report, a static site. `snakemake --report` makes another report."""
 
 
 rule report:
-    """What is printed, recomputed and measured, as a site that opens from a file."""
+    """Build a site of printed, recomputed and measured numbers that needs no server."""
     input:
         facts=settings_file("report.json", report_facts),
         measured=[f"<results>/exhibits/{spec.key}.json" for spec in layout.exhibits],
@@ -19,8 +16,8 @@ rule report:
             for folder in ("judgements", "scores")
         ],
     output:
-        # The record beside the site: the command puts a new site in the place of the old one
-        # once it is whole, and Snakemake would take the old one away before.
+        # The output is the record beside the site. If it were the site, Snakemake would remove the
+        # old site before the new one is complete.
         "<results>/report.prov.json",
     log:
         "<logs>/report.log",
@@ -32,7 +29,7 @@ rule report:
         results=lambda w, output: Path(output[0]).parent,
         site=lambda w, output: Path(output[0]).parent / "report",
         printed=lambda w: str(CAMPAIGN.catalogue.published),
-        # Of a campaign with the corrected variant of the same benchmarks.
+        # Results of a campaign with the corrected variant of the same benchmarks.
         corrected=repeated("corrected", filter(None, [CAMPAIGN.report.corrected])),
         resources=CAMPAIGN.pathvars.resources,
     message:

@@ -1,13 +1,13 @@
-"""The report card of an evaluation: models side by side, and among those that papers print.
+"""Build the report card of an evaluation: its models beside each other and printed models.
 
-It is for people who evaluate their own model, as a page, tables to paste, and data.
+It is written as a page, as tables to paste, and as data.
 """
 
 from blimpworks.evaluation.card import card_facts, card_files, card_tables
 
 
 use rule parity as sensitivity with:
-    """One model scored with other first tokens on a sample, against the campaign's own way."""
+    """Score a sample with other first tokens, and compare with the campaign's scores."""
     output:
         multiext(
             "<results>/sensitivity/{benchmark}/{lang}/{model}/parity",
@@ -30,7 +30,7 @@ use rule parity as sensitivity with:
 
 
 rule report_card:
-    """What models can do, beside what papers print, as data and as a page."""
+    """Build the report card in all formats."""
     input:
         lambda w: layout.outputs_with(card_tables(card_facts(layout, CAMPAIGN_FILE))),
         facts=settings_file(

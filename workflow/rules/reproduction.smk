@@ -1,14 +1,13 @@
-"""What the papers print: as tables, against itself, and beside the campaign's own numbers.
+"""Compare printed numbers with recomputed ones, and with the campaign's numbers.
 
-The report and the crate show both comparisons.
+Printed numbers are in the text of a paper. Published exhibits are made from printed numbers.
+Released numbers are in files of a benchmark's authors. Measured numbers are the campaign's. The
+report and the crate show both comparisons.
 """
-
-# Printed: numbers as they stand in a paper. Published: exhibits made of those.
-# Released: files of a benchmark's authors. Measured: the campaign's own numbers.
 
 
 rule read_published:
-    """Accuracies that a paper prints, as a table like the campaign's own."""
+    """Write a paper's printed accuracies as a table with the columns of measured ones."""
     input:
         lambda w: layout.printed_tables(w.benchmark),
     output:
@@ -21,19 +20,19 @@ rule read_published:
     params:
         code=code_of("read_published"),
     message:
-        "Read the accuracies that the paper of {wildcards.benchmark} prints"
+        "Read the printed accuracies of {wildcards.benchmark}"
     shell:
         "python -m blimpworks read-published {input:q} --benchmark {wildcards.benchmark} "
         "--output {output:q} > {log:q} 2>&1"
 
 
 rule compare_published:
-    """Every printed number beside its value computed from the paper's other numbers."""
+    """Compare each printed number with its value computed from other printed numbers."""
     input:
         cells=published_folders(layout.papers),
         printed=[layout.printed_tables(paper) for paper in layout.papers],
         reasons=[layout.printed_tables(paper, "reasons.tsv") for paper in layout.papers],
-        # A paper's own benchmark has its name.
+        # A paper's main benchmark has the paper's name.
         accuracies=expand(
             "<results>/accuracies/printed/{paper}.parquet", paper=layout.papers
         ),
@@ -56,14 +55,14 @@ rule compare_published:
         accuracies=lambda w, input: Path(input.accuracies[0]).parent,
         papers=repeated("paper", layout.papers),
     message:
-        "Compare what the papers print with what it is computed from"
+        "Compare printed with recomputed numbers"
     shell:
         "python -m blimpworks compare-published {params.cells:q} --printed {params.printed:q} "
         "--accuracies {params.accuracies:q} {params.papers:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule compare_measured:
-    """The campaign's own numbers beside the printed ones."""
+    """Compare the campaign's numbers with the printed ones."""
     input:
         cells=[
             f"<results>/exhibits/{spec.key}.cells.parquet" for spec in layout.exhibits
@@ -104,6 +103,6 @@ rule compare_measured:
 
 
 rule reproduction:
-    """Both comparisons."""
+    """Make both comparisons."""
     input:
         comparisons(),

@@ -1,17 +1,17 @@
-"""Everything from outside, pinned: files from the campaign's mirror or address, models."""
+"""Retrieve pinned files and models, from the campaign's mirror or the network."""
 
 
 rule retrieve:
-    """Fetch one pinned file and verify its SHA-256, or a model at a commit."""
+    """Retrieve one pinned file and verify its checksum, or a model at a commit."""
     output:
         "<resources>/{file}",
     log:
         "<logs>/retrieve/{file}.log",
     wildcard_constraints:
-        # One rule for all, so that `--until retrieve` is all that needs the network.
+        # One rule for all files, so that `--until retrieve` makes all that needs the network.
         file=f"sources/({one_of(PINS)})|models/({one_of(HUB_MODELS)})/[a-z]+/checkpoint.json",
     retries: 2
-    # Compute nodes often have no network.
+    # A local job, because compute nodes often have no network.
     localrule: True
     conda:
         "../../envs/train.yaml"

@@ -1,9 +1,9 @@
-"""The items that models are run on, where the campaign sets a limit; else they are run on all."""
+"""Sample items if the campaign sets a limit; else models are evaluated on all items."""
 
 if CAMPAIGN.limit:
 
     rule limit_items:
-        """A sample of a language's items, balanced over paradigms."""
+        """Draw a sample of a language's items, balanced over paradigms."""
         input:
             "<results>/items/{benchmark}/{lang}.parquet",
         output:

@@ -1,19 +1,20 @@
-"""Scoring: one job loads one checkpoint and scores every item that needs it.
+"""Score sentences. One job loads one checkpoint and scores all items that need it.
 
-Its shards, with a manifest of them, are read by judge.smk.
+Rules of judge.smk read its shards (files of scores) by their manifest.
 """
 
-# Settings that do not decide scores.
-AFTERWARDS = {"near_tie": True, "jobs": True, "vllm": {"build"}}
+# Settings that do not change scores, so that scores stay valid when they change.
+USED_AFTER_SCORING = {"near_tie": True, "jobs": True, "vllm": {"build"}}
 
 
 rule score:
-    """Token log-probabilities of all sentences, into a store that outlives failed jobs."""
+    """Score the tokens of all sentences, in shards that are kept when the job fails."""
     input:
         unpack(scored_items),
         checkpoint=checkpoint_of,
         settings=settings_file(
-            "score.yaml", CAMPAIGN.scoring.model_dump(mode="json", exclude=AFTERWARDS)
+            "score.yaml",
+            CAMPAIGN.scoring.model_dump(mode="json", exclude=USED_AFTER_SCORING),
         ),
     output:
         "<results>/store/{model}/{job}/manifest.json",
@@ -33,13 +34,13 @@ rule score:
     params:
         code=lambda w: scoring_code(w.model),
         python=lambda w: python_of(layout.engine_of(w.model)),
-        # Snakemake removes declared outputs of a failed job; the shards must stay.
+        # Shards are no output, because Snakemake removes the outputs of failed jobs.
         store=subpath(output[0], strip_suffix="manifest.json", with_suffix="shards"),
         regions=lambda w, input: repeated("regions", input.get("regions", [])),
-        engine=lambda w: engine_words(w.model),
+        engine=lambda w: engine_arguments(w.model),
     message:
         "Score with {wildcards.model} ({wildcards.job})"
-    # The journal of attempts lies beside --log, which the shell writes.
+    # The command writes its journal of attempts beside --log; the shell writes the log itself.
     shell:
         "{params.python} -m blimpworks score {input.whole:q} {params.regions:q} "
         "--checkpoint {input.checkpoint:q} --engine {params.engine} --store {params.store:q} "
@@ -48,10 +49,10 @@ rule score:
 
 
 use rule score as score_checkpoints with:
-    """The same as score, for checkpoints of a monolingual model, in turn in one SLURM job."""
+    """Score with checkpoints of a monolingual model, one after another in one SLURM job."""
     wildcard_constraints:
         model=one_of(SHARING),
-    # As many share a job as group-components of profiles/slurm says.
+    # group-components of profiles/slurm is the number of checkpoints in a SLURM job.
     group:
         "score_{model}"
     resources:

@@ -1,14 +1,14 @@
-"""Settings of stages, each in a file of its own: a change reruns the jobs that read it.
+"""Write the settings of each stage into a file, so that a change reruns the jobs of this stage.
 
-Any rule with an input by settings_file (settings_files.smk) reads one.
+Rules declare such a file as input by `settings_file` (settings_files.smk).
 """
 
 
-# A template and no shell, whose arguments have at most 128 kB.
+# A template, because an argument in a shell command has at most 128 kB.
 rule write_settings:
-    """Settings that a stage reads."""
+    """Write the settings of a stage."""
     input:
-        # By a path that stays the same where the checkout moves.
+        # A relative path, which stays the same when the checkout is moved.
         os.path.relpath(PACKAGE / "commands/settings.j2"),
     output:
         "<results>/settings/{settings}",

@@ -1,22 +1,22 @@
-"""Files of settings, which rules declare as inputs."""
+"""Define files of settings, which rules declare as inputs."""
 
 import yaml
 
-# File name and content; papers add those of their stages.
+# {file name: content, or function that returns it}; files of rules add theirs.
 SETTINGS = {}
 
 
 def settings_file(name, content):
-    """Declare a file of settings, and return its path; a function is called when it is needed."""
+    """Declare a file of settings, and return its path. ``content`` may be a function without arguments."""
     SETTINGS[name] = content
-    # To learn what a run would do, `blimpworks check` has them written elsewhere.
+    # `blimpworks check` plans a run with settings in another folder, to change no result.
     if folder := os.environ.get("BLIMPWORKS_SETTINGS"):
         Path(folder, name).write_text(settings_text(name), encoding="utf-8")
     return f"{folder or f'{RESULTS}/settings'}/{name}"
 
 
 def settings_text(name):
-    """Text of a file of settings."""
+    """Return the text of a file of settings."""
     content = SETTINGS[name]
     content = content() if callable(content) else content
     if name.endswith(".json"):

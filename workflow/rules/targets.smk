@@ -1,11 +1,11 @@
-"""Targets that people ask for by name; they run nothing of their own."""
+"""Define targets by name: items, exhibits, and exhibits made of printed numbers."""
 
 
 rule items:
-    """The item sets of all languages."""
+    """Build the items of all languages."""
     input:
         [
-            # Before any limit (sample.smk).
+            # All items, also if models are evaluated on a sample (sample.smk).
             whole_items_table(CAMPAIGN, benchmark, lang)
             for benchmark in CAMPAIGN.benchmarks
             for lang in layout.item_languages(benchmark)
@@ -13,13 +13,13 @@ rule items:
 
 
 rule published:
-    """The exhibits as the papers' printed numbers make them."""
+    """Make all exhibits from the papers' printed numbers."""
     input:
         published_folders(),
 
 
-# Rules without wildcards are targets that people can name. Who asks for one that cannot be built
-# is told why.
+# Each exhibit has a rule without wildcards, so that its name is a target. So have exhibits that
+# cannot be made, whose rules fail with the reason.
 TARGETS = [
     (spec.alias, first_file(spec))
     for spec in [*layout.exhibits, *map(find_exhibit, layout.refused)]

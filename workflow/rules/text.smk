@@ -1,8 +1,8 @@
-"""Text that models are trained on."""
+"""Build training text for language models."""
 
 
 rule build_text:
-    """Training text of one language, without the sentences that items are made from."""
+    """Build the training text of one language, without the sentences of items."""
     input:
         tokens=lambda w: layout.training.treebank_tables("tokens", w.lang),
         sentences=lambda w: layout.training.treebank_tables("sentences", w.lang),
@@ -33,7 +33,7 @@ rule build_text:
 
 
 rule join_text:
-    """Training text of several languages, for multilingual models."""
+    """Join the training texts of several languages, for multilingual models."""
     input:
         layout.training.joined_texts(),
     output:
@@ -55,7 +55,7 @@ rule join_text:
 
 
 rule build_corpus:
-    """Corpus of one language to train LSTMs on, or the paper's own as it is."""
+    """Build a corpus of one language for LSTMs, or copy the paper's corpus."""
     input:
         unpack(lambda w: layout.training.corpus_inputs(w.corpus, w.lang)),
     output:
@@ -94,7 +94,7 @@ rule build_corpus:
 
 
 rule join_corpora:
-    """Corpora of several languages in one, for multilingual LSTMs."""
+    """Join the corpora of several languages, for multilingual LSTMs."""
     input:
         unpack(lambda w: layout.training.joined_corpora(w.corpus)),
     output:
@@ -122,7 +122,7 @@ rule join_corpora:
 
 
 rule sample_corpus:
-    """Random sample of a corpus's training text, for models trained on less."""
+    """Draw a random sample of a corpus's training text, for models trained on less text."""
     input:
         unpack(lambda w: layout.training.corpus_files(w.corpus, w.scope)),
     output:
@@ -139,7 +139,7 @@ rule sample_corpus:
         corpus=one_of(CAMPAIGN.training.corpora),
         tokens=r"\d+",
         number=r"\d+",
-    # A corpus that is too small is to be known before anything is trained.
+    # First, because this job fails if the corpus is too small, before anything is trained.
     priority: 1
     conda:
         "../../envs/core.yaml"

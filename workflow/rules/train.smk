@@ -1,8 +1,8 @@
-"""Language models trained on the campaign's text; others are retrieved (retrieve.smk)."""
+"""Train language models on the campaign's text; other models are retrieved (retrieve.smk)."""
 
 
 rule train_ngram:
-    """An n-gram model of one language."""
+    """Train an n-gram model of one language."""
     input:
         "<results>/training/text/{scope}.txt",
     output:
@@ -31,7 +31,7 @@ rule train_ngram:
 
 
 rule train_network:
-    """A transformer, masked model or encoder-decoder of one language or of several."""
+    """Train a transformer, masked model or encoder-decoder on one or several languages."""
     input:
         unpack(lambda w: layout.training.trained_on(w.model, w.scope)),
     output:
@@ -64,14 +64,14 @@ rule train_network:
 
 
 use rule train_network as train_lstm with:
-    """An LSTM of one language or of several."""
+    """Train an LSTM on one or several languages."""
     log:
         "<logs>/train_lstm/{model}/{scope}.log",
     benchmark:
         "<benchmarks>/train_lstm/{model}/{scope}.tsv"
     wildcard_constraints:
         model=one_of(layout.training.trained_by("lstm")),
-    # A training that outlasts its job goes on from its snapshot in the next attempt: the
+    # A training that takes longer than its job continues from its snapshot in the next attempt: the
     # paper's multilingual LSTM takes dozens of the longest jobs that sites allow.
     retries: LSTM_RETRIES
     resources:
@@ -79,7 +79,7 @@ use rule train_network as train_lstm with:
 
 
 rule measure_perplexity:
-    """Perplexity of an LSTM on the test text of a language."""
+    """Measure the perplexity of an LSTM on the test text of a language."""
     input:
         unpack(lambda w: layout.training.measured_on(w.model, w.lang)),
         checkpoint=lambda w: layout.training.checkpoint_of(w.model, w.lang),

@@ -1,8 +1,8 @@
-"""Treebanks to columns."""
+"""Read treebanks into tables."""
 
 
 rule build_tokens:
-    """CoNLL-U files of one language to its token and sentence tables."""
+    """Read the CoNLL-U files of one language into tables of tokens and of sentences."""
     input:
         treebanks=lambda w: layout.usable(CATALOGUE.treebanks[w.lang]),
         settings=settings_file(

@@ -1,6 +1,6 @@
-"""BLiMP: pairs of its paradigms, released or generated, and released results.
+"""Build BLiMP's pairs, released or generated, and read its released results.
 
-Scoring reads the pairs; BLiMP's exhibits read the results.
+Scoring jobs read the pairs. BLiMP's exhibits read the results.
 """
 
 from blimpworks.papers.blimp.items.lexicon import FILES as LEXICON_FILES
@@ -19,7 +19,7 @@ GENERATED_SETS = [f"<results>/sets/blimp/{uid}.jsonl" for uid in BLIMP_PARADIGMS
 
 
 rule generate_blimp:
-    """Pairs of all declared paradigms, drawn from our own lexicon."""
+    """Generate pairs of all declared paradigms from the lexicon of config/blimp/."""
     input:
         declarations=[
             f"{CAMPAIGN.folder('blimp')}/paradigms/{uid}.yaml"
@@ -40,14 +40,14 @@ rule generate_blimp:
         pairs=BLIMP.pairs,
         seed=BLIMP.seed,
     message:
-        "Generate the pairs of BLiMP's paradigms again"
+        "Generate pairs of BLiMP's paradigms"
     shell:
         "python -m blimpworks generate-blimp {input.declarations:q} --lexicon {params.lexicon:q} "
         "{params.outputs:q} --pairs {params.pairs} --seed {params.seed} > {log:q} 2>&1"
 
 
 rule build_blimp_items:
-    """Pairs of all paradigms, with the critical regions of prefix methods."""
+    """Build the pairs of all paradigms, with the critical regions of prefix methods."""
     input:
         branch(
             lambda w: w.benchmark == GENERATED_BLIMP,
@@ -83,7 +83,7 @@ rule build_blimp_items:
 
 
 rule read_blimp_release:
-    """Accuracies that BLiMP's authors released: of each method, and of humans."""
+    """Read the released accuracies of models by each method, and of humans."""
     input:
         [f"<resources>/sources/{name}" for name in RELEASED_RESULTS],
     output:
@@ -96,13 +96,13 @@ rule read_blimp_release:
     params:
         code=code_of("read_blimp_release"),
     message:
-        "Read the accuracies that BLiMP's authors released"
+        "Read BLiMP's released accuracies"
     shell:
         "python -m blimpworks read-blimp-release {input:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule read_blimp_ratings:
-    """Human judgements of BLiMP's pairs, one by one."""
+    """Read the released human judgements of single pairs."""
     input:
         [f"<resources>/sources/{name}" for name in RESPONSES],
     output:
@@ -115,7 +115,7 @@ rule read_blimp_ratings:
     params:
         code=code_of("read_blimp_ratings"),
     message:
-        "Read the human judgements that BLiMP's authors released"
+        "Read BLiMP's released human judgements"
     shell:
         "python -m blimpworks read-blimp-ratings {input:q} --output {output:q} > {log:q} 2>&1"
 

@@ -1,10 +1,10 @@
-"""Accuracy on BLiMP by properties of pairs, and by the amount of training text."""
+"""Compute accuracy on BLiMP by properties of pairs and by the amount of training text."""
 
 from blimpworks.campaign.seeds import curves_of
 
 
 rule bin_accuracies:
-    """Accuracy by length, perplexity, probability and confidence of single pairs."""
+    """Compute accuracy by length, perplexity, probability and confidence of pairs."""
     input:
         scores=lambda w: layout.job_outputs("scores", w.benchmark),
         judgements=lambda w: layout.job_outputs("judgements", w.benchmark),
@@ -34,7 +34,7 @@ rule bin_accuracies:
 
 
 rule fit_curves:
-    """Accuracy by the logarithm of the training text."""
+    """Fit accuracy on the logarithm of the number of training tokens."""
     input:
         accuracies="<results>/accuracies/{benchmark}.parquet",
         humans=lambda w: layout.tables(w.benchmark, "released"),

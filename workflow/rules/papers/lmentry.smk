@@ -1,4 +1,4 @@
-"""Multi-LMentry: prompts, and how many there are."""
+"""Build Multi-LMentry's prompts, and count the prompts of the release."""
 
 from blimpworks.papers.lmentry.tasks import LANGUAGES as LMENTRY_LANGUAGES
 from blimpworks.papers.lmentry.paper import counted_resources, pack_file, resource_files
@@ -10,7 +10,7 @@ LMENTRY_RESOURCES = counted_resources(CAMPAIGN, CATALOGUE)
 
 
 rule build_lmentry_items:
-    """Prompts of all tasks in a language, drawn from its annotated resources."""
+    """Draw the prompts of all tasks in a language from its annotated resources."""
     input:
         resources=lambda w: resource_files(CAMPAIGN, CATALOGUE, w.lang),
         pack=lambda w: pack_file(CAMPAIGN, w.lang),
@@ -40,7 +40,7 @@ rule build_lmentry_items:
 
 
 rule count_lmentry_prompts:
-    """Prompts that the release's settings give each task, in the paper's nine languages."""
+    """Count the prompts of each task by the release's settings, in the paper's nine languages."""
     input:
         packs=[pack_file(CAMPAIGN, lang) for lang in LMENTRY_LANGUAGES],
         declarations=LMENTRY_TASKS,

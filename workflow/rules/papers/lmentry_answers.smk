@@ -1,6 +1,6 @@
-"""Verdicts on answers to Multi-LMentry's prompts, and answers before people.
+"""Judge answers to Multi-LMentry's prompts, by rules and by annotators.
 
-Multi-LMentry's exhibits read the verdicts and the agreement; annotators fill the sheets.
+Multi-LMentry's exhibits read the verdicts and the agreement. Annotators fill in the sheets.
 """
 
 from blimpworks.papers.lmentry.paper import answer_packs, lender_packs
@@ -9,12 +9,12 @@ SHEETS = layout.item_languages("lmentry") if layout.models_of("lmentry") else []
 
 
 rule judge_answers:
-    """Verdicts on one model's answers, as a table for each language."""
+    """Judge one model's answers, with a table for each language."""
     input:
         prompts=items_run,
         answers="<results>/answers/{benchmark}/{model}",
         packs=lambda w: answer_packs(CAMPAIGN, languages_run(w)),
-        # Patterns of other languages that the release scores some of its tasks with.
+        # Packs of other languages, whose patterns the release uses for some tasks.
         lenders=lambda w: lender_packs(CAMPAIGN, languages_run(w)),
     output:
         directory("<results>/judgements/{benchmark}/{model}"),
@@ -46,7 +46,7 @@ rule judge_answers:
 
 
 use rule judge_answers as judge_answers_of_language with:
-    """The same as judge_answers, for a language of a model with a job for each (layout.parted)."""
+    """Judge answers in one language, of a model that has a job for each language."""
     input:
         prompts=items_run,
         answers="<results>/answers/{benchmark}/{model}/{lang}.parquet",
@@ -64,13 +64,13 @@ use rule judge_answers as judge_answers_of_language with:
 
 
 rule annotation_sheet:
-    """Answers of a language for people to judge, and the key that they don't see."""
+    """Draw answers in a language for annotators, with the key that they do not see."""
     input:
         prompts=layout.items_table("{benchmark}", "{lang}"),
         answers=lambda w: layout.outputs_with(
             layout.evaluated_tables("answers", w.benchmark, only=w.lang)
         ),
-        # Of the published prompts, some ask for another task than theirs.
+        # The pack marks published prompts whose wording asks for another task, for a note.
         pack=branch(
             LMENTRY.variant == "published",
             then=lambda w: [pack_file(CAMPAIGN, w.lang)],
@@ -93,7 +93,7 @@ rule annotation_sheet:
         options=options(LMENTRY.sheet),
         pack=lambda w, input: repeated("pack", input.pack),
     message:
-        "Draw answers in {wildcards.lang} for people to judge"
+        "Draw answers in {wildcards.lang} for annotators"
     shell:
         "python -m blimpworks annotation-sheet {wildcards.lang} --prompts {input.prompts:q} "
         "{params.answers:q} {params.pack:q} --sheet {output.sheet:q} --key {output.key:q} "
@@ -101,13 +101,13 @@ rule annotation_sheet:
 
 
 rule annotation_sheets:
-    """The sheets of all languages."""
+    """Draw sheets of answers in all languages."""
     input:
         [f"<results>/annotation/lmentry/{lang}.csv" for lang in SHEETS],
 
 
 rule read_annotations:
-    """Agreement of the verdicts with filled sheets, and of annotators with each other."""
+    """Compute the agreement of annotators with the verdicts and with each other."""
     input:
         sheets=LMENTRY.annotations,
         key_tables=[
@@ -129,7 +129,7 @@ rule read_annotations:
         root=f"{RESULTS}/judgements/{{benchmark}}",
         models=lambda w: layout.languages_by_model(w.benchmark),
     message:
-        "Compare the verdicts with people's"
+        "Compare verdicts with annotators"
     shell:
         "python -m blimpworks read-annotations {input.sheets:q} {params.key_tables:q} "
         "--judgements {params.root:q} --models={params.models:q} --output {output:q} "
@@ -137,7 +137,7 @@ rule read_annotations:
 
 
 rule compare_verdicts:
-    """The published and the corrected verdicts on the same answers: what changes, and why."""
+    """Compare published with corrected verdicts on the same answers, with reasons."""
     input:
         prompts=lambda w: layout.items_tables(w.benchmark),
         answers=lambda w: layout.job_outputs("answers", w.benchmark),

@@ -1,9 +1,6 @@
-"""Dialogues of other prompts of Multi-LMentry, and models that are trained on them.
+"""Train models to answer (recipes of the kind `instruct`) on prompts like Multi-LMentry's."""
 
-Answering runs these models, as those of a recipe of the kind `instruct`.
-"""
-
-TAUGHT = {
+INSTRUCT_RECIPES = {
     model: layout.training.recipe_of(model)
     for model in layout.training.trained_by("instruct")
 }
@@ -11,12 +8,12 @@ PRACTICE = {
     str(seed): settings_file(
         f"lmentry_practice_{seed}.yaml", {"variant": LMENTRY.variant, "seed": seed}
     )
-    for seed in {recipe.practice_seed for recipe in TAUGHT.values()}
+    for seed in {recipe.practice_seed for recipe in INSTRUCT_RECIPES.values()}
 }
 
 
 use rule build_lmentry_items as build_lmentry_practice with:
-    """Prompts of all tasks in a language, with other arguments than the benchmark's."""
+    """Draw prompts of all tasks in a language, with other arguments than the benchmark's."""
     input:
         resources=lambda w: resource_files(CAMPAIGN, CATALOGUE, w.lang),
         pack=lambda w: pack_file(CAMPAIGN, w.lang),
@@ -31,14 +28,14 @@ use rule build_lmentry_items as build_lmentry_practice with:
     wildcard_constraints:
         seed=one_of(PRACTICE),
     message:
-        "Draw other prompts of Multi-LMentry in {wildcards.lang} to practise on"
+        "Draw training prompts of Multi-LMentry in {wildcards.lang}"
 
 
 rule build_dialogues:
-    """Dialogues of those prompts, without any that the benchmark has."""
+    """Make dialogues of these prompts and right answers, without prompts of the benchmark."""
     input:
         practice=lambda w: [
-            f"<results>/training/practice/lmentry/{TAUGHT[w.model].practice_seed}/{lang}.parquet"
+            f"<results>/training/practice/lmentry/{INSTRUCT_RECIPES[w.model].practice_seed}/{lang}.parquet"
             for lang in layout.training.languages_of(w.scope, w.model)
         ],
         prompts=lambda w: [
@@ -56,7 +53,7 @@ rule build_dialogues:
     benchmark:
         "<benchmarks>/build_dialogues/{model}/{scope}.tsv"
     wildcard_constraints:
-        model=one_of(TAUGHT),
+        model=one_of(INSTRUCT_RECIPES),
     conda:
         "../../../envs/core.yaml"
     resources:
@@ -67,17 +64,17 @@ rule build_dialogues:
             *repeated("items", input.prompts),
             *repeated("pack", input.packs),
         ],
-        seed=lambda w: TAUGHT[w.model].practice_seed,
-        most=lambda w: TAUGHT[w.model].per_template,
+        seed=lambda w: INSTRUCT_RECIPES[w.model].practice_seed,
+        most=lambda w: INSTRUCT_RECIPES[w.model].per_template,
     message:
-        "Make the dialogues that {wildcards.model} is trained on, {wildcards.scope}"
+        "Make the dialogues for training {wildcards.model} on {wildcards.scope}"
     shell:
         "python -m blimpworks build-dialogues {input.practice:q} {params.held_out:q} "
         "--seed {params.seed} --per-template {params.most} --output {output:q} > {log:q} 2>&1"
 
 
 use rule train_network as train_instruct with:
-    """A model that follows instructions, of these dialogues alone."""
+    """Train a model on these dialogues alone."""
     input:
         description="<results>/training/dialogues/{model}/{scope}.jsonl",
     log:
@@ -85,4 +82,4 @@ use rule train_network as train_instruct with:
     benchmark:
         "<benchmarks>/train_instruct/{model}/{scope}.tsv"
     wildcard_constraints:
-        model=one_of(TAUGHT),
+        model=one_of(INSTRUCT_RECIPES),

@@ -1,4 +1,4 @@
-"""MultiBLiMP: its items, frequencies of languages, and regressions.
+"""Build MultiBLiMP's items, frequencies of languages, and regressions.
 
 MultiBLiMP's exhibits read the frequencies and the regressions.
 """
@@ -14,7 +14,7 @@ include: "multiblimp_items.smk"
 
 
 rule build_frequencies:
-    """How much text the web has of each language of the catalogue."""
+    """Rank the catalogue's languages by the amount of their text on the web."""
     input:
         totals=[
             f"<resources>/sources/{row.name}"
@@ -46,7 +46,7 @@ REGRESSED = settings_file(
 
 
 rule fit_regressions:
-    """Accuracy by models' size and tuning, and by languages' frequency."""
+    """Fit accuracy on size and tuning of models, and on frequency of languages."""
     input:
         accuracies=branch(
             lambda w: w.source == "printed",
@@ -54,7 +54,7 @@ rule fit_regressions:
             otherwise="<results>/accuracies/{benchmark}.parquet",
         ),
         frequencies=FREQUENCIES,
-        # Too few models are printed to fit on.
+        # The paper prints too few models for a fit on size and tuning.
         models=branch(lambda w: w.source == "measured", then=[REGRESSED]),
     output:
         table="<results>/regressions/{benchmark}/{source}.parquet",
@@ -82,7 +82,7 @@ rule fit_regressions:
 
 
 rule fit_margins:
-    """Margins of single pairs by properties of the pairs."""
+    """Fit the margins of single pairs on properties of the pairs."""
     input:
         scores=lambda w: layout.job_outputs(
             "scores", w.benchmark, margin_models(CAMPAIGN, CATALOGUE)

@@ -1,4 +1,4 @@
-"""MultiBLiMP's items: the released ones, or pairs made from treebanks."""
+"""Build MultiBLiMP's items from the release or from treebanks."""
 
 from blimpworks.papers.multiblimp.paper import (
     is_released,
@@ -9,7 +9,7 @@ from blimpworks.papers.multiblimp.paper import (
 
 
 rule build_lexicon:
-    """UniMorph and the treebanks' own words to the lexicon of one language."""
+    """Build the lexicon of one language from UniMorph and the words of its treebanks."""
     input:
         tokens="<results>/tokens/{lang}.parquet",
         unimorph=unimorph_tables,
@@ -40,7 +40,7 @@ rule build_lexicon:
 if is_released(CAMPAIGN):
 
     rule build_released_items:
-        """A language's released pairs, checked row by row."""
+        """Read a language's released pairs, and check each row."""
         input:
             released=lambda w: released_file(CAMPAIGN, CATALOGUE, w.lang),
             settings=settings_file(
@@ -67,9 +67,9 @@ if is_released(CAMPAIGN):
 
 else:
 
-    # One job: each step takes less time than a job's start.
+    # One job for four commands, because each takes less time than the start of a job.
     rule build_multiblimp_items:
-        """Pairs of a language: candidates, agreement, all pairs, and their balanced sample."""
+        """Build the items of a language: find candidates, test agreement, make pairs, sample."""
         input:
             tokens="<results>/tokens/{lang}.parquet",
             sentences="<results>/sentences/{lang}.parquet",

@@ -1,4 +1,4 @@
-"""UrBLiMP: pairs by rules over dependency trees, and their lengths."""
+"""Build UrBLiMP's pairs by rules over dependency trees, and compare ways to judge them."""
 
 from blimpworks.papers.urblimp.paper import TEXT_KIND
 from blimpworks.papers.urblimp.paper import rules_folder
@@ -8,7 +8,7 @@ URBLIMP = CAMPAIGN.section(UrblimpOptions)
 
 
 rule build_urblimp_items:
-    """Pairs of all paradigms of a language, and what became of each match of a rule."""
+    """Build pairs of all paradigms in a language, and list rejected matches of rules."""
     input:
         rules=lambda w: sorted(rules_folder(CAMPAIGN, w.lang).glob("*.yaml")),
         tokens="<results>/tokens/{lang}.parquet",
@@ -40,7 +40,7 @@ rule build_urblimp_items:
         rules=lambda w, input: Path(input.rules[0]).parent,
         text=lambda w, input: repeated("text", input.text),
     message:
-        "Make the pairs of UrBLiMP's paradigms in {wildcards.lang}"
+        "Build UrBLiMP's pairs in {wildcards.lang}"
     shell:
         "python -m blimpworks build-urblimp-items {params.rules:q} --lang {wildcards.lang} "
         "--tokens {input.tokens:q} --sentences {input.sentences:q} --lexicon {input.lexicon:q} "
@@ -49,7 +49,7 @@ rule build_urblimp_items:
 
 
 rule compare_lengths:
-    """Decisions by the mean per token beside those by the sum, and one pair word by word."""
+    """Compare decisions by mean per token with decisions by sum; show one pair by words."""
     input:
         pairs=lambda w: layout.items_tables(w.benchmark),
         scores=lambda w: layout.job_outputs("scores", w.benchmark),
@@ -70,7 +70,7 @@ rule compare_lengths:
         root=lambda w: evaluated_root(),
         ties=lambda w: layout.tie_of(w.benchmark, "per_token"),
     message:
-        "Compare decisions by token and in sum"
+        "Compare decisions by mean per token and by sum"
     shell:
         "python -m blimpworks compare-lengths {params.root:q} --models={params.models:q} "
         "--benchmark {wildcards.benchmark} --ties {params.ties} --output {output.lengths:q} "

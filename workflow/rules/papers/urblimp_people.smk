@@ -1,6 +1,6 @@
-"""Pairs of UrBLiMP before people.
+"""Make lists of UrBLiMP's pairs for participants, and read their choices.
 
-Participants get the lists; UrBLiMP's exhibits read what comes back.
+UrBLiMP's exhibits read the choices.
 """
 
 VALIDATION = URBLIMP.validation
@@ -8,9 +8,9 @@ VALIDATED = layout.item_languages("urblimp") if "urblimp" in CAMPAIGN.benchmarks
 
 
 rule validation_lists:
-    """A list of pairs for each participant, and the key that they don't see."""
+    """Make a list of pairs for each participant, and the key that they do not see."""
     input:
-        # Before any limit, which is for models: people see pairs of all.
+        # All items, because the campaign's limit is for models.
         "<results>/items/{benchmark}/{lang}.parquet",
     output:
         key="<results>/validation/{benchmark}/{lang}/{lang}.key.parquet",
@@ -29,17 +29,17 @@ rule validation_lists:
     params:
         code=code_of("judgement_sheets"),
         folder=subpath(output.key, parent=True),
-        # Who is left out afterwards makes no other lists.
+        # Without the threshold that excludes participants, which does not change the lists.
         options=VALIDATION.model_dump_json(exclude={"check_threshold"}),
     message:
-        "Deal pairs in {wildcards.lang} to participants"
+        "Make lists of pairs in {wildcards.lang} for participants"
     shell:
         "python -m blimpworks judgement-sheets {input:q} --lang {wildcards.lang} "
         "--folder {params.folder:q} --options {params.options:q} > {log:q} 2>&1"
 
 
 rule validation:
-    """The lists of all languages."""
+    """Make the lists of all languages."""
     input:
         [
             f"<results>/validation/urblimp/{lang}/{lang}.key.parquet"
@@ -48,7 +48,7 @@ rule validation:
 
 
 rule read_validation:
-    """People's choices between the sentences of pairs, and their accuracy on each paradigm."""
+    """Read participants' choices, and compute their accuracy on each paradigm."""
     input:
         sheets=URBLIMP.annotations,
         key_tables=[
@@ -71,7 +71,7 @@ rule read_validation:
         key_tables=lambda w, input: repeated("key", input.key_tables),
         options=VALIDATION.model_dump_json(include={"check_threshold", "per_pair"}),
     message:
-        "Read what people say of pairs"
+        "Read participants' choices"
     shell:
         "python -m blimpworks read-judgements {input.sheets:q} {params.key_tables:q} "
         "--benchmark {wildcards.benchmark} "
