@@ -1,16 +1,16 @@
-"""The BabyLM suite by us and by the challenge's pipeline: same model and lines, same decisions?
+"""Compare our evaluation of the BabyLM suite with the challenge's pipeline, on the same items.
 
 python benchmarks/babylm.py PIPELINE DATA MODEL [--backend NAME] [--count N]
 
-PIPELINE is a checkout of babylm-org/babylm-eval, DATA a directory with ``blimp_filtered``,
+PIPELINE is a checkout of babylm-org/babylm-eval. DATA is a directory with ``blimp_filtered``,
 ``supplement_filtered``, ``entity_tracking``, ``wug_adj_nominalization`` and ``reading`` (plain or
-.xz), MODEL a model in Hugging Face's layout, of the architecture that the pipeline's backend takes.
-Of each file the first N lines are taken (wug: all; reading: 200, or 10 N if that is more).
+.xz). MODEL is in Hugging Face's layout, of the architecture of the pipeline's backend. The items
+are the first N lines of each file (wug: all; reading: 200, or 10 N if that is more).
 
-The pipeline is run as it is, one call a task, as its ``eval_zero_shot.sh`` does; ours by one
-``blimpworks evaluate --suite``. Both clocks include the start of Python and loading the model.
+The pipeline runs unchanged, with one call a task, as in its ``eval_zero_shot.sh``; ours is one
+``blimpworks evaluate --suite``. Both times include the start of Python and loading the model.
 
-The pipeline's encoder-decoder back ends need a change of commit 45fe2c1: in its ``dataset.py``,
+The pipeline's encoder-decoder backends need a change of commit 45fe2c1: in its ``dataset.py``,
 ``item[1].get(f'sentence_{sentence_idx}_image')`` in place of the index, which texts do not have.
 """
 
@@ -45,14 +45,14 @@ SCORING |= {name: ["--scoring", name] for name in ("mntp", "enc_dec_mask", "enc_
 
 
 def first_lines(path, count):
-    """The first lines of a plain or compressed file; all for count None."""
+    """Return the first lines of a plain or compressed file; all for count None."""
     opened = lzma.open if path.suffix == ".xz" else open
     with opened(path, "rt", encoding="utf-8") as file:
         return [line for number, line in enumerate(file) if count is None or number < count]
 
 
 def write_data(data, folder, count):
-    """Write benchmarks with local files, whose folders the pipeline reads too."""
+    """Write declared benchmarks with local files, from folders that the pipeline reads too."""
     for name, (task, subset) in (TASKS | {READING: ("reading", "reading")}).items():
         files = folder / name / "babylm" / subset
         files.mkdir(parents=True)
@@ -73,7 +73,7 @@ def write_data(data, folder, count):
 
 
 def run(command, **options):
-    """Seconds that a command takes, which must succeed."""
+    """Run a command, and return its seconds. Raises CalledProcessError if it fails."""
     begun = time.perf_counter()
     done = subprocess.run(
         [*map(str, command)], capture_output=True, text=True, check=False, **options
@@ -84,7 +84,7 @@ def run(command, **options):
 
 
 def theirs(pipeline, model, backend, folder, name, output):
-    """Seconds, number of the report, and decisions [n] of a task by the pipeline."""
+    """Run the pipeline on a task; return seconds, the number it reports, and decisions [n]."""
     task, subset = TASKS[name]
     seconds = run(
         [sys.executable, "-m", "evaluation_pipeline.sentence_zero_shot.run", "--save_predictions",
@@ -134,7 +134,7 @@ def compare_reading(pipeline, model, backend, folder, out, rows):
 
 
 def expected(folder, name):
-    """What the pipeline chooses when it is right, by its groups, in the order of lines."""
+    """Return the pipeline's right choices by its groups, in the order of lines."""
     right = {}
     task, subset = TASKS[name]
     for path in sorted((folder / name / "babylm" / subset).glob("*.jsonl")):
@@ -150,7 +150,7 @@ def expected(folder, name):
 
 
 def decisions(out, name):
-    """Our decisions by paradigm, in the order of lines, and near ties among them."""
+    """Return our decisions by paradigm, in the order of lines, and their number of near ties."""
     (path,) = out.glob(f"results/judgements/{name}/*/eng.parquet")
     (items,) = out.glob(f"results/items/{name}/eng.parquet")
     rows = pd.read_parquet(path)

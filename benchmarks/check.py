@@ -1,8 +1,8 @@
-"""How long `blimpworks check` takes over a tree of many products: the first time, and again.
+"""Measure how long `blimpworks check` takes on a tree of many products, first and repeated.
 
 Usage: python benchmarks/check.py [--products 10000] [--kilobytes 100] [--options=--full]
-Products are random bytes, each made from one of the products before and from a file that all
-share, with the records that jobs write. Processor and wall seconds of the command as users run it.
+Products are random bytes. A product is made from an earlier product and a file that all share, and
+has a record as jobs write it. Times are processor and wall seconds of the command.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from blimpworks.records.job import Job
 
 
 def make_products(count: int, kilobytes: int) -> None:
-    """Run jobs that write so many products below results/."""
+    """Run jobs that write this number of products below results/."""
     rng = random.Random(1)
     command = recorded_commands()["sample_items"]
     shared = Path("settings.txt")
@@ -36,7 +36,7 @@ def make_products(count: int, kilobytes: int) -> None:
 
 
 def check(options: list[str]) -> tuple[float, float, str]:
-    """Wall and processor seconds of the command, and its last line."""
+    """Run the command; return its wall and processor seconds, and its last line."""
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", "blimpworks", "check", "results", *options],

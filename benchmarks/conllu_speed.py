@@ -1,9 +1,9 @@
-"""Tokens per second of reading treebanks and of the conllu package alone, on the same file.
+"""Compare the speed of reading a treebank with that of the conllu package, in tokens per second.
 
 python benchmarks/conllu_speed.py [FILE.conllu[.xz]] [--repeat 3]
 
-CPU time of one thread; the best of several runs, after one that is not counted. A token is
-a line of a sentence (ranges and empty nodes included); all see the same ones. The package alone
+CPU time of one thread, the best of several runs after one that is not counted. A token is a line of
+a sentence (ranges and empty nodes included), so both count the same tokens. The conllu package
 makes no tables.
 """
 
@@ -24,7 +24,7 @@ DEMO_COPIES = 50
 
 
 def contents(path):
-    """The bytes of a treebank, decompressed; without a path, of the demo repeated."""
+    """Return a treebank's bytes, decompressed; without a path, of the repeated demo treebank."""
     if path is None:
         files = sorted(DEMO.glob("*/*.conllu"), key=lambda p: (p.stat().st_size, p))
         return files[-1].read_bytes() * DEMO_COPIES, f"{files[-1].name} ×{DEMO_COPIES}"
@@ -48,7 +48,7 @@ READS = {
 
 
 def seconds(read, path, repeat):
-    """Tokens read, and the least CPU time of ``repeat`` runs."""
+    """Return the number of tokens, and the least CPU seconds of ``repeat`` runs."""
     tokens, times = read(path), []
     for _ in range(repeat):
         started = time.process_time()

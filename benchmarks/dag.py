@@ -1,10 +1,10 @@
-"""How long Snakemake takes to plan the papers' campaign: reading the workflow, a dry run, and
-finding out that nothing is to be done; beside it a dry run of one plain rule with as many jobs and
-inputs; then the same with twice the models.
+"""Measure how long Snakemake takes to plan the papers' campaign, and one with twice the models.
 
 Usage: python benchmarks/dag.py [--rounds 3] [--campaign config/config.yaml] [--once]
-Works in a scratch copy of the checkout, in which it makes empty files in place of products. Wall
-seconds are the least of the rounds; `import` is the time beyond that of an empty Snakefile.
+Measured are reading the workflow, a dry run, and a run in which all products exist. For comparison:
+a dry run of one plain rule with as many jobs and inputs. The benchmark works in a scratch copy of
+the checkout, with empty files as products. Wall seconds are the least of the rounds; `import` is
+the time of reading the workflow beyond that of an empty Snakefile.
 """
 
 import argparse
@@ -31,7 +31,7 @@ rule make:
     output: "made/{{n}}"
     shell: "touch {{output}}"
 """
-"""What Snakemake takes at least for a number of jobs, each with some inputs."""
+"""Workflow of one rule, to measure the least time for a number of jobs and inputs."""
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2"]
 
 
@@ -47,7 +47,7 @@ def copy_checkout(target: Path) -> None:
 
 
 def run(folder: Path, *arguments: str) -> tuple[float, float, str]:
-    """Seconds, largest memory [MB] and output of a Snakemake command."""
+    """Run a Snakemake command; return seconds, largest memory [MB] and output."""
     environment = os.environ | {"PYTHONPATH": str(folder / "src"), "COLUMNS": "1000"}
     begun = time.perf_counter()
     process = subprocess.Popen(
@@ -66,25 +66,25 @@ def run(folder: Path, *arguments: str) -> tuple[float, float, str]:
 
 
 def best(folder: Path, rounds: int, *arguments: str) -> tuple[float, float]:
-    """Least seconds and largest memory of several rounds."""
+    """Return the least seconds and the largest memory [MB] of several rounds."""
     runs = [run(folder, *arguments)[:2] for _ in range(rounds)]
     return min(seconds for seconds, _ in runs), max(memory for _, memory in runs)
 
 
 def jobs_of(said: str) -> int:
-    """Number of jobs in the statistics that Snakemake prints."""
+    """Return the number of jobs in the statistics that Snakemake prints."""
     total = re.search(r"^total\s+(\d+)$", said, re.MULTILINE)
     return int(total[1]) if total else 0
 
 
 def inputs_of(said: str) -> int:
-    """Number of inputs that jobs have of each other, in the reasons that a dry run prints."""
+    """Return the number of inputs that other jobs make, from the reasons that a dry run prints."""
     named = re.findall(r"Input files updated by another job: ([^;\n]+)", said)
     return sum(names.count(", ") + 1 for names in named)
 
 
 def write_plain(folder: Path, jobs: int, inputs: int) -> Path:
-    """A workflow of one rule, of ``jobs`` jobs with ``inputs`` files each."""
+    """Write a workflow of one rule with ``jobs`` jobs of ``inputs`` files each; return its path."""
     path = folder / "plain" / "Snakefile"
     (path.parent / "given").mkdir(parents=True)
     path.write_text(PLAIN.format(jobs=jobs, inputs=inputs))
@@ -94,7 +94,7 @@ def write_plain(folder: Path, jobs: int, inputs: int) -> Path:
 
 
 def multiply_models(folder: Path, times: int) -> None:
-    """Give each model of the catalogue so many copies, itself among them."""
+    """Copy each model of the catalogue, so that there are ``times`` of it."""
     path = folder / "config" / "models.tsv"
     with path.open(encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -106,7 +106,7 @@ def multiply_models(folder: Path, times: int) -> None:
 
 
 def finish(folder: Path, *options: str) -> None:
-    """Put a file in the place of every product, all of one age (and no record of params)."""
+    """Write a file for each product, all of one age, without records of params."""
     moment = time.time()
     table = folder / "table.parquet"
     pq.write_table(pa.table({"item_id": ["a"]}), table)
@@ -120,7 +120,7 @@ def finish(folder: Path, *options: str) -> None:
 
 
 def measure(folder: Path, rounds: int, options: list[str]) -> dict[str, float]:
-    """Seconds, memory [MB] and jobs of one campaign."""
+    """Return seconds, memory [MB] and jobs of one campaign."""
     bare = folder / "bare.smk"
     bare.write_text("rule all:\n    input: []\n")
     nothing, _ = best(folder, rounds, "-s", str(bare), "--list-rules")
@@ -137,7 +137,7 @@ def measure(folder: Path, rounds: int, options: list[str]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure the campaign and its double."""
+    """Measure the campaign, and the campaign with twice the models."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--campaign", default="config/config.yaml")

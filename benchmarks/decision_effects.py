@@ -1,13 +1,13 @@
-"""What each corrected decision alone does to the pairs and items of the mirror's languages.
+"""Count how each corrected decision changes MultiBLiMP's pairs and items.
 
 python benchmarks/decision_effects.py [LANG ...]
 python benchmarks/decision_effects.py --right [LANG ...]
 
-For each language the published counts, the change that each decision makes when it alone is
-corrected, and the counts of the corrected variant. Without languages, all whose files are
-complete. With ``--right`` how many forms the corrected variant finds right in another mood, and
-how many it can't decide about; without languages, of all that the mirror has a treebank of.
-docs/multiblimp_decisions.md has a part of both tables.
+Columns are a language's published counts, the change by each decision alone, and the corrected
+counts. Without LANG: all languages with complete files in the mirror.
+``--right`` counts the forms that the corrected variant finds right in another mood, and those that
+it cannot decide; without LANG, for all languages with a treebank in the mirror.
+docs/multiblimp_decisions.md has excerpts of both tables.
 """
 
 import sys
@@ -27,19 +27,19 @@ DECISIONS = [name for name in Decisions.model_fields if name != "mcnemar"]
 
 
 def counts(lang, options):
-    """Pairs and items of a language."""
+    """Return the numbers of pairs and items of a language."""
     with tempfile.TemporaryDirectory() as directory:
         return generate(lang, MIRROR, Path(directory), options)
 
 
 def change(ours, published):
-    """Change of pairs and of items, as a cell."""
+    """Return the change of pairs and of items as a cell."""
     changes = [a - b for a, b in zip(ours, published, strict=True)]
     return "/".join(f"{n:+,}" if n else "0" for n in changes) if any(changes) else ""
 
 
 def row(lang, name):
-    """A language's cells, by column."""
+    """Return a language's cells by column."""
     published = counts(lang, MultiblimpOptions())
     cells = {"language": name, "published": "/".join(f"{n:,}" for n in published)}
     for decision in DECISIONS:
@@ -50,7 +50,7 @@ def row(lang, name):
 
 
 def right_row(lang, name):
-    """Forms of a language that are right in another mood, and that might be."""
+    """Count forms of a language that are right in another mood, and those that may be."""
     totals = Counter()
     with tempfile.TemporaryDirectory() as directory:
         generate(lang, MIRROR, Path(directory), MultiblimpOptions(variant="corrected"))
@@ -67,7 +67,7 @@ def right_row(lang, name):
 
 
 def share(n, whole):
-    """A count with its percentage; empty for none."""
+    """Return a count with its percentage; empty for zero."""
     return f"{n:,} ({100 * n / whole:.1f} %)" if n else ""
 
 

@@ -1,11 +1,10 @@
-"""Seconds and memory of MultiBLiMP's generation, treebank to sampled pairs, per language.
+"""Measure seconds and memory of generating MultiBLiMP's items from treebanks, by language.
 
 python benchmarks/generation_speed.py [LANG ...]
 
-CPU time of all stages in one process (a process per language), beside the CPU time that the
-authors' own code (commit 4d189e0) took for the same languages and files on a machine of the
-same kind: 13 steps, from pickled treebanks to samples. Without languages, all that the
-authors' code was timed on.
+CPU time of all stages, in a process for each language. For comparison: the CPU time of the authors'
+code (commit 4d189e0) for the same languages and files, measured on a machine of the same type. It
+has 13 steps, from pickled treebanks to samples. Without LANG: all languages with such a time.
 """
 
 import subprocess

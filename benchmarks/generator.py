@@ -1,10 +1,10 @@
-"""Time and memory of generating BLiMP's paradigms: with pools of what fits, and without.
+"""Measure time and memory of generating BLiMP's paradigms, with pools of fitting words and without.
 
 python benchmarks/generator.py [--pairs 1000] [--repeat 1]
 
-Without pools every draw looks through the lexicon for what fits, as a sampler does that is
-written after the definition. CPU time is the least of several runs, imports left out; peak memory
-is that of a process of its own, above what it had before it read the lexicon.
+Without pools, each draw searches the lexicon for fitting words, as a sampler written after the
+definition does. CPU time is the least of several runs, without imports. Peak memory is that of a
+process for each way, beyond its memory before reading the lexicon.
 """
 
 import argparse

@@ -1,11 +1,11 @@
-"""Time and memory of generating evaluation sets: in a stream, and by lists of all so far.
+"""Measure time and memory of generating evaluation sets, in a stream and by lists.
 
 python benchmarks/grammars.py [MIRROR] [--repeat 3]
 
-Our own grammars, all that CLAMS released (of a mirror), and one of a million lines. Lists are
-how the definition reads; both write the released form to a file. CPU
-time is the least of several runs, start-up and imports left out; peak memory is that of a
-process of its own for each way, above what it had before it generated anything.
+The grammars are those of config/grammars, all that CLAMS released (in the mirror), and one with a
+million lines. The definition of grammars suggests lists of all sentences. Both ways write the
+released format to a file. CPU time is the least of several runs, without start and imports. Peak
+memory is that of a process for each way, beyond its memory before generating.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from support import grammar_kit as kit  # noqa: E402
 
 
 def stream(grammar, output):
-    """Lines that the library writes."""
+    """Yield the lines that the library generates."""
     count = 0
     with output.open("w", encoding="utf-8", newline="\n") as file:
         for line in lines_of(generate(grammar)):
@@ -39,7 +39,7 @@ def stream(grammar, output):
 
 
 def expand(templates, rules, vary, variant):
-    """Flags and sentences, by lists; the reading of the paper and of the released files.
+    """Return flags and sentences, by lists of sentences as in the paper and the released files.
 
     ``templates``: parts, each a word or (name, attributes); ``rules``: alternatives by (name,
     attributes); ``vary``: (name, attributes). All attributes are frozensets.
@@ -77,7 +77,7 @@ def expand(templates, rules, vary, variant):
 
 
 def materialise(grammar, output):
-    """Lines that lists of all sentences so far make."""
+    """Yield lines from lists of all sentences."""
     rules = {
         (rule.defined.name, rule.defined.attributes): [each.text for each in rule.alternatives]
         for rule in grammar.rules.values()
@@ -108,7 +108,7 @@ def measure(way, paths):
 
 
 def corpora(mirror, directory):
-    """Grammars to generate from, by what they are called."""
+    """Return the grammars to generate from, by name."""
     own = sorted((REPOSITORY / "config" / "grammars").glob("*/*.avg"))
     grammars = {"our own": [path for path in own if path.stem != "common"]}
     if mirror is not None:
@@ -118,7 +118,7 @@ def corpora(mirror, directory):
 
 
 def million(directory):
-    """English prep_anim with each embedded noun as often as makes a million lines."""
+    """Write English prep_anim with repeated embedded nouns, so that it has a million lines."""
     english = REPOSITORY / "config" / "grammars" / "eng"
     directory.mkdir()
     common = (english / "common.avg").read_text(encoding="utf-8")
@@ -131,7 +131,7 @@ def million(directory):
 
 
 def best(way, paths, repeat):
-    """Lines, least CPU seconds and least growth of peak memory in KB of several runs."""
+    """Return lines, least CPU seconds, and least growth of peak memory [KB] of several runs."""
     command = [sys.executable, __file__, "--one", way, *map(str, paths)]
     runs = [
         subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()

@@ -1,12 +1,12 @@
-"""How time and memory of each step grow: with pairs, and with languages and models.
+"""Measure how time and memory of each step grow with pairs, and with languages and models.
 
 Usage: python benchmarks/growth.py [--pairs 1000 10000 100000 1000000] [--network 100000]
            [--tables 10 100 1000 10000] [--plot docs/images/growth.png]
-The steps are the commands that the workflow's jobs run, each in a process of its own, on pairs of
-English sentences made of lists of words. ``--network`` is the most pairs that the demo's small
-transformer scores; the 5-gram scores all. ``--tables`` are numbers of judgement tables, one per
-language and model, of a hundred pairs each. Seconds of all processors, and the peak of resident
-memory, which begins with Python and what is imported.
+Steps are the commands of the workflow's jobs, in a process each, on pairs of English sentences from
+lists of words. ``--network`` is the largest number of pairs that the demo's small transformer
+scores; the 5-gram model scores all. ``--tables`` are numbers of judgement tables, one for each
+language and model, with a hundred pairs each. Time is of all processors. Memory is the peak of
+resident memory, which includes Python and its imports.
 """
 
 import argparse
@@ -32,9 +32,9 @@ see know like help find hear follow visit watch remember praise thank
 man woman boy girl king queen guest guide neighbour tailor driver writer
 again alone together twice gladly rarely always slowly
 """
-"""What stands in each place of "today the old dog near the house sees the man again"."""
+"""Words at each position of "today the old dog near the house sees the man again"."""
 TRANSFORMER = {"kind": "transformer", "max_steps": 40}
-"""As the demo trains it, but shortly: how long scoring takes does not depend on that."""
+"""The demo's model with few training steps, which do not change the time of scoring."""
 REQUEST = 2000
 """Megabytes that profiles/slurm asks for at a job's first attempt, but for those that score."""
 SETTINGS = """\
@@ -49,7 +49,7 @@ data:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What a step took."""
+    """Seconds and megabytes of a step."""
 
     step: str
     size: int
@@ -58,7 +58,7 @@ class Use:
 
 
 def pairs() -> Iterator[tuple[str, str]]:
-    """Millions of pairs whose verbs agree with their subjects and do not, in mixed order."""
+    """Yield millions of pairs whose verbs agree or disagree with their subjects, in mixed order."""
     words = [line.split() for line in WORDS.strip().splitlines()]
     for group in words:
         random.Random(1).shuffle(group)
@@ -69,9 +69,9 @@ def pairs() -> Iterator[tuple[str, str]]:
 
 
 def run(step: str, size: int, *command: str | Path) -> Use:
-    """A command of ours in a process of its own. Ends the benchmark when it fails.
+    """Run a command of blimpworks in a process. Ends the benchmark when it fails.
 
-    This process must stay small: to Linux the peak of a program is also that of its parent.
+    This process must stay small: Linux counts the peak of the parent as peak of a program.
     """
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
@@ -86,7 +86,7 @@ def run(step: str, size: int, *command: str | Path) -> Use:
 
 
 def models(folder: Path) -> dict[str, tuple[Path, str]]:
-    """Checkpoint and engine of a 5-gram and of the demo's small transformer."""
+    """Return checkpoint and engine of a 5-gram model and of the demo's small transformer."""
     text = folder / "text.txt"
     text.write_text("".join(f"{good}\n" for good, _ in islice(pairs(), 2000)), encoding="utf-8")
     recipes = {
@@ -104,7 +104,7 @@ def models(folder: Path) -> dict[str, tuple[Path, str]]:
 
 
 def declared(folder: Path, size: int) -> Path:
-    """The declaration of a benchmark of so many pairs."""
+    """Write the declaration of a benchmark with this number of pairs."""
     folder.mkdir()
     with (folder / "pairs.jsonl").open("w", encoding="utf-8") as file:
         for good, bad in islice(pairs(), size):
@@ -117,7 +117,7 @@ def declared(folder: Path, size: int) -> Path:
 def of_pairs(
     folder: Path, size: int, network: int, trained: dict[str, tuple[Path, str]]
 ) -> Iterator[Use]:
-    """All steps from a declaration to accuracies, for so many pairs."""
+    """Measure all steps from a declaration to accuracies, for this number of pairs."""
     declaration, items = declared(folder / "growth", size), folder / "items.parquet"
     about = ("--sources", folder, "--benchmark", "growth", "--lang", "eng")
     yield run("items", size, "build-declared-items", declaration, *about, "--output", items)
@@ -139,14 +139,14 @@ def of_pairs(
 
 
 def accuracies(step: str, size: int, folder: Path, judged: dict[str, list[str]]) -> Use:
-    """Accuracies of models by language, from the judgements below a folder."""
+    """Return the accuracies of models by language, from the judgements below a folder."""
     about = ("--models", json.dumps(judged), "--benchmark", "growth")
     output = folder / "accuracies.parquet"
     return run(step, size, "compute-accuracies", folder / "judgements", *about, "--output", output)
 
 
 def of_tables(folder: Path, table: Path, sizes: list[int]) -> Iterator[Use]:
-    """Accuracies from so many judgement tables, of ten models."""
+    """Measure accuracies from this number of judgement tables, of ten models."""
     for size in sizes:
         languages = [f"l{number:04}" for number in range(size // 10)]
         judged = {f"model{number}": languages for number in range(10)}
@@ -160,7 +160,7 @@ def of_tables(folder: Path, table: Path, sizes: list[int]) -> Iterator[Use]:
 
 
 def draw(uses: list[Use], path: Path) -> None:
-    """Seconds and megabytes of each step by size, on logarithmic axes."""
+    """Plot seconds and megabytes of each step by size, on logarithmic axes."""
     from matplotlib.ticker import EngFormatter, NullFormatter
 
     from blimpworks.exhibits.style import SMALL, house_style, new_figure
@@ -185,7 +185,7 @@ def draw(uses: list[Use], path: Path) -> None:
 
 
 def main() -> None:
-    """Measure, print, and draw where that is asked for."""
+    """Measure, print, and plot if ``--plot`` is given."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     numbers: dict[str, Any] = {"type": int, "nargs": "+"}
     parser.add_argument("--pairs", default=[10**3, 10**4, 10**5, 10**6], **numbers)

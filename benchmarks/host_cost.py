@@ -1,10 +1,10 @@
-"""Host cost of scoring: microseconds per token from what an engine returns to Parquet.
+"""Measure the host's cost of scoring: microseconds per token from results to Parquet.
 
 python benchmarks/host_cost.py [--sentences N] [--rounds N]
 
-An engine that does nothing but hand out ready arrays, of the lengths that real sentences
-have, goes through the real way: plan, keys, shards, manifest, scores table. ``prefix tree``
-is what the causal engine spends on planning, apart from its forward passes.
+An engine returns prepared arrays with the lengths of real sentences. They pass through the real
+code: plan, keys, shards, manifest, scores table. ``prefix tree`` is the time that the causal engine
+needs for planning, without its forward passes.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from support import tiny
 
 
 class Ready:
-    """An engine whose results lie ready."""
+    """An engine that returns prepared results."""
 
     key = "transformers 5.0.0 torch 2.0.0 cpu batch_tokens 8192 sharing auto|" + "0" * 64
     limit = 2048
@@ -42,7 +42,7 @@ class Ready:
         return Findings(checks={})
 
     def follow(self, decisions):
-        """There is nothing to decide."""
+        """Do nothing, because no decision is needed."""
 
     def encode(self, texts):
         return [self._encoded[text] for text in texts]
@@ -51,11 +51,11 @@ class Ready:
         return [self._logprobs[len(encoded.ids)] for encoded in batch]
 
     def close(self):
-        """Nothing to do."""
+        """Do nothing."""
 
 
 def synthetic(count, seed=0):
-    """Sentences of 4 to 40 tokens, about 12 on average, with their tokens and scores."""
+    """Return sentences of 4 to 40 tokens, about 12 on average, with their tokens and scores."""
     draw = np.random.default_rng(seed)
     lengths = np.clip(draw.poisson(8, count) + draw.geometric(0.25, count), 4, 40)
     encoded, scores = {}, {}

@@ -1,6 +1,6 @@
-"""What the benchmarks of pair generation share: languages of the mirror, one process each run.
+"""Provide the benchmarks of pair generation with languages of the mirror.
 
-pandas is kept out, as it is in the pipeline's own jobs (its import costs a second).
+pandas cannot be imported, as in the pipeline's jobs, because its import takes a second.
 """
 
 import os
@@ -33,18 +33,18 @@ __all__ = ["MIRROR", "complete_languages", "generate", "languages", "languages_w
 
 
 def languages():
-    """Rows of the table of languages, by code."""
+    """Return the rows of the table of languages, by code."""
     return {row.lang: row for row in rows_of(LanguageRow, "languages.tsv")}
 
 
 def languages_with_text():
-    """Codes of MultiBLiMP's languages that the mirror has a treebank of, complete or not."""
+    """Return the codes of MultiBLiMP's languages with a treebank in the mirror, complete or not."""
     pinned = {row.lang for row in rows_of(TreebankRow, "treebanks.tsv") if row.sha256}
     return [lang for lang, row in languages().items() if lang in pinned and row.is_of("multiblimp")]
 
 
 def complete_languages():
-    """Codes of those all of whose files are pinned, and so in the mirror."""
+    """Return the codes of languages whose files are all pinned, and so in the mirror."""
     files = [*rows_of(TreebankRow, "treebanks.tsv")]
     files += [row for row in rows_of(SourceRow, "sources.tsv") if row.kind in UNIMORPH_KINDS]
     lacking = {row.lang for row in files if not row.sha256}

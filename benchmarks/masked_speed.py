@@ -1,14 +1,14 @@
-"""Sentences per second with a masked model: ours and its peers, same model, same run.
+"""Compare the speed of scoring with a masked model with peers, in sentences per second.
 
 python benchmarks/masked_speed.py [--count N] [--threads N] [--rounds N] [--layers N] [--hidden N]
     [--quick]
 
-Pseudo-log-likelihoods (Salazar et al. 2020) of BLiMP's pairs: minicons' ``MaskedLMScorer`` on
-lists of so many sentences. The critical word alone, of neighbouring pairs of CLAMS that differ in
-one token: the word masked, one pass for each sentence, as the authors' script for BERT does, and
-for lists of 64 sentences. A BERT that is trained on the spot for some steps: time does not depend
-on what it has learnt. The model is loaded before the clock starts; every contender takes its turn
-in each round; the best counts.
+Two kinds of scores: pseudo-log-likelihoods (Salazar et al. 2020) of BLiMP's pairs, beside minicons'
+``MaskedLMScorer`` on lists of several sizes; and the critical word alone, of neighbouring pairs of
+CLAMS that differ in one token. There the peer masks the word, with one pass for each sentence (as
+the authors' script for BERT) or for lists of 64 sentences. The model is a BERT with some training
+steps: time does not depend on its training. It is loaded before time is taken. All contenders run
+once in each round; the best round counts.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from support import tiny
 
 
 def critical(pair):
-    """Place of the one word in which a pair differs; None where it differs in more."""
+    """Return the index of the only word in which a pair differs; None if more differ."""
     good, bad = (text.split() for text in pair)
     if len(good) != len(bad):
         return None
@@ -43,7 +43,7 @@ def critical(pair):
 
 
 def spans(pair):
-    """Each sentence of a pair, and where its critical word begins and ends."""
+    """Yield the sentences of a pair with start and end of their critical word."""
     place = critical(pair)
     for text in pair:
         words = text.split()
@@ -52,7 +52,7 @@ def spans(pair):
 
 
 def neighbours(model, count):
-    """So many pairs of CLAMS, as they follow one another, whose critical words are one token."""
+    """Return neighbouring pairs of CLAMS whose critical words are one token, up to a number."""
     tokenizer = AutoTokenizer.from_pretrained(model)
 
     def is_single(pair):
@@ -64,14 +64,14 @@ def neighbours(model, count):
 
 
 def items_of(pairs, path):
-    """An items table of pairs that differ in one word, with its places."""
+    """Write an items table of pairs that differ in one word, with its start and end."""
     columns = "good_start", "good_end", "bad_start", "bad_end"
     rows = [[edge for _, *edges in spans(pair) for edge in edges] for pair in pairs]
     return tiny.write_items(path, pairs, **dict(zip(columns, zip(*rows, strict=True), strict=True)))
 
 
 def ours(checkpoint, items, kind):
-    """A function that scores all pairs afresh, the model being loaded before."""
+    """Return a function that scores all pairs anew with a loaded model."""
     options = ScoringOptions()
     engine = load_engine(checkpoint, "transformers", options)
 
@@ -88,7 +88,7 @@ def ours(checkpoint, items, kind):
 
 
 def minicons(directory, texts, size):
-    """minicons on lists of ``size`` sentences."""
+    """Return a function that scores with minicons, on lists of ``size`` sentences."""
     from minicons.scorer import MaskedLMScorer
 
     scorer = MaskedLMScorer(str(directory), "cpu")
@@ -105,7 +105,7 @@ def minicons(directory, texts, size):
 
 
 def one_word_masked(directory, sentences, size):
-    """Passes of transformers over ``size`` sentences with their critical word masked."""
+    """Return a function that scores masked critical words by transformers, ``size`` a pass."""
     tokenizer = AutoTokenizer.from_pretrained(directory)
     model = AutoModelForMaskedLM.from_pretrained(directory).eval()
 
@@ -130,7 +130,7 @@ def one_word_masked(directory, sentences, size):
 
 
 def contenders(checkpoint, directory, counts, *, quick):
-    """Name and function of each contender, by kind of score."""
+    """Return name and function of each contender, by type of score."""
     blimp = kit.sample(kit.blimp_rows(1000), counts["pll"])
     blimp_items = tiny.write_items(directory / "blimp.parquet", blimp)
     texts = [text for pair in blimp for text in pair]
@@ -153,7 +153,7 @@ def contenders(checkpoint, directory, counts, *, quick):
 
 
 def report(title, pairs, seconds, totals):
-    """Print the table of one kind of score."""
+    """Print the table of one type of score."""
     columns = "pairs/s", "processor ms per pair", "we are faster", "largest difference, nats"
     print(f"\n| {title} | {' | '.join(columns)} |")
     print("|---|--:|--:|--:|--:|")

@@ -1,15 +1,15 @@
-"""What sharing prefixes saves with LSTMs: tokens computed, time, and that nothing else changes.
+"""Measure what sharing prefixes saves with LSTMs, in tokens and time, and compare the scores.
 
 python benchmarks/prefixes.py [FILE ...] [--vocabulary N ...] [--units N ...] [--llama] [--shards N]
 
-Files hold lines ``True<TAB>sentence`` and ``False<TAB>sentence`` as CLAMS releases them, or bare
-sentences, packed or not; without any, three big sets of the mirror. Models are LSTMs of two
-layers with random weights (time does not depend on them), those of ``--checkpoint``, or a
-small random Llama. The naive way pads each sentence into a batch of like lengths, 8,192 tokens
-at a time, through torch's LSTM, with one softmax a token; for a Llama it is the engine without
-sharing. Both ways go through the distinct sentences of a file, in shards of a thousand, in the
-order that suits them, on one thread. ``--shards`` times and compares that many of the prefix
-tree's shards only, evenly spread; tokens are counted in all.
+FILE has lines ``True<TAB>sentence`` and ``False<TAB>sentence`` as CLAMS releases them, or
+sentences, compressed or not; by default, three large sets of the mirror. Models are LSTMs of two
+layers with random weights (time does not depend on them), those of ``--checkpoint``, or a small
+random Llama. The naive way pads the sentences of a batch of similar lengths, 8,192 tokens at a
+time, through torch's LSTM, with one softmax a token; for a Llama, it is the engine without
+sharing. Both ways score the distinct sentences of a file, in shards of a thousand, each in its best
+order, on one thread. ``--shards`` measures this number of evenly spread shards; tokens are counted
+in all shards.
 """
 
 import argparse
@@ -39,7 +39,7 @@ SHARD = 1000
 
 
 def read_set(path):
-    """Sentences of a file, and its pairs: each wrong one with the right one before it."""
+    """Read the sentences of a file, and its pairs: each wrong sentence with the last right one."""
     opened = lzma.open if path.suffix == ".xz" else open
     sentences, pairs, right = [], [], None
     with opened(path, "rt", encoding="utf-8") as lines:
@@ -54,7 +54,7 @@ def read_set(path):
 
 
 def random_lstm(directory, vocabulary, units, texts):
-    """The checkpoint of an LSTM with random weights that knows all words of ``texts``."""
+    """Make the checkpoint of an LSTM with random weights and all words of ``texts``."""
     directory.mkdir()
     words = sorted({word for text in texts for word in text.split()})
     words = [UNKNOWN, END, *words, *(f"filler{n}" for n in range(vocabulary))][:vocabulary]
@@ -70,7 +70,7 @@ def random_lstm(directory, vocabulary, units, texts):
 @single_thread()
 @torch.inference_mode()
 def padded(model, rows, most=8192):
-    """Log-probabilities of all ids of each row but the first, each sentence by itself."""
+    """Return log-probabilities of all ids of each row but the first, without sharing."""
     logprobs = [None] * len(rows)
     lengths = list(map(len, rows))
     order = sorted(range(len(rows)), key=lengths.__getitem__)
@@ -87,7 +87,7 @@ def padded(model, rows, most=8192):
 
 
 class Ways:
-    """A model, scored the naive way and with shared prefixes."""
+    """A model that scores in the naive way and with shared prefixes."""
 
     def __init__(self, name, checkpoint, kind):
         self.name, self.lstm = name, kind == "lstm"
@@ -106,7 +106,7 @@ class Ways:
         return padded(self._model, [np.append([END_ID], e.ids).astype(np.int32) for e in encoded])
 
     def counts(self, encoded):
-        """Tokens to compute for each sentence by itself, with sharing, and so without the end."""
+        """Return the tokens to compute: without sharing, with it, and with it but without ends."""
         naive = computed = endless = 0
         for shard in cut(encoded):
             rows = [np.append([END_ID], e.ids).astype(np.int32) for e in shard]
@@ -122,12 +122,12 @@ class Ways:
 
 
 def cut(sequence):
-    """Shards of a thousand."""
+    """Return shards of a thousand."""
     return [sequence[start : start + SHARD] for start in range(0, len(sequence), SHARD)]
 
 
 def by_shards(score, encoded, order):
-    """Processor seconds that all take, and the log-probabilities of each, in the given order."""
+    """Return processor seconds of all shards, and their log-probabilities in the given order."""
     logprobs = [None] * len(encoded)
 
     def go():
@@ -140,7 +140,7 @@ def by_shards(score, encoded, order):
 
 
 def measure(ways, label, sentences, pairs, shards):
-    """One row of the table."""
+    """Measure one row of the table."""
     texts = sorted(set(sentences))
     encoded = ways.shared.encode(texts)
     naive, computed, endless = ways.counts(encoded)
@@ -183,7 +183,7 @@ COLUMNS = (
 
 
 def models(given, texts, directory):
-    """Models to measure, each made when its turn comes."""
+    """Yield the models to measure."""
     for checkpoint in given.checkpoint:
         yield Ways(checkpoint.parent.name, checkpoint, "lstm")
     for units in given.units:

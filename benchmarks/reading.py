@@ -1,9 +1,9 @@
-"""How far verdicts of Multi-LMentry agree with a reader's labels of the same answers.
+"""Compare verdicts on Multi-LMentry with a reader's labels of the same answers.
 
 python benchmarks/reading.py EVALUATION [--model smollm2]
 
 EVALUATION is the directory of an evaluation of SmolLM2-135M-Instruct (docs/lmentry_people.md).
-``reading.tsv`` has the labels: of ``read``, which the rules were mended on, and of ``held``.
+``reading.tsv`` has the labels: ``read`` (the rules were improved on these) and ``held`` (held out).
 """
 
 import argparse

@@ -1,15 +1,15 @@
-"""Multi-LMentry's prompts as the authors' own code makes them, beside ours (``published``).
+"""Compare Multi-LMentry's prompts (``published``) with those of the authors' code.
 
 python benchmarks/release_prompts.py --release DIR [--lang LANG ...]
 
-DIR is a checkout of github.com/langtech-bsc/multi_lmentry at commit 0e536f48, the one nearest to
-the paper. Its code is run without change, task by task, in a process for each language; what it
-writes goes to a temporary folder. It needs pandas, jamo, num2words and NLTK with its stop words
-(``python -m nltk.downloader stopwords``). Ours are drawn from the resources in DIR.
+DIR is a checkout of github.com/langtech-bsc/multi_lmentry at commit 0e536f48, the commit nearest to
+the paper. Its code runs unchanged, task by task, in a process for each language, and writes to a
+temporary folder. It needs pandas, jamo, num2words and NLTK with its stop words
+(``python -m nltk.downloader stopwords``). Our prompts are drawn from the resources in DIR.
 
-Prompts are the same if template, text and all arguments are that both sides note. Some tasks of
-the release run through sets, whose order differs between runs: the same prompts are counted in
-any order, and beside that those that also have the same number, of one such order.
+Prompts are equal if template, text and all arguments of both sides are equal. Some tasks of the
+release iterate over sets, whose order differs between runs. So equal prompts are counted in any
+order, and also those with the same number in one such order.
 """
 
 import argparse
@@ -34,7 +34,7 @@ COLUMNS = ("release", "the same", "with the same number", "ours", "ours where th
 
 
 def run_release(release, folder, code, *names):
-    """Have the release write tasks of a language to a folder, or why it stops at them."""
+    """Let the release write tasks of a language to a folder, or note why it stops at them."""
     sys.path.insert(0, release)
     constants = import_module("lmentry.constants")
     constants.initialize_variables(code)
@@ -54,7 +54,7 @@ def run_release(release, folder, code, *names):
 
 
 def released(release, code, names):
-    """Template, text and arguments of the release's prompts by task, or why it stops."""
+    """Return template, text and arguments of the release's prompts by task, or why it stops."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, __file__, "--one", release, folder, code, *names]
         done = subprocess.run(
@@ -77,7 +77,7 @@ def released(release, code, names):
 
 
 def ours(release, pack):
-    """Template, text and arguments of our prompts by task."""
+    """Return template, text and arguments of our prompts by task."""
     files = [*(release / "resources" / pack.resources).iterdir()]
     declarations = read_declarations(CONFIG / "tasks.yaml")
     prompts = defaultdict(list)
@@ -88,7 +88,7 @@ def ours(release, pack):
 
 
 def lines(prompts, names):
-    """Prompts as text, with the arguments that have these names."""
+    """Return prompts as text, with the arguments of these names."""
     return [
         json.dumps([template, text, {k: arguments.get(k) for k in names}], ensure_ascii=False)
         for template, text, arguments in prompts
@@ -96,13 +96,13 @@ def lines(prompts, names):
 
 
 def first(lines, others):
-    """The first line that the others lack."""
+    """Return the first line that the other side lacks."""
     lacking = Counter(lines) - Counter(others)
     return next((line for line in lines if line in lacking), "none")
 
 
 def compare(pack, release, remarks, ignored):
-    """Counts of a language; adds to the remarks, and to the arguments that one side notes."""
+    """Return the counts of a language; add to the remarks and to the arguments of one side."""
     drawn, counts = ours(release, pack), Counter()
     for name, prompts in released(release, pack.resources, drawn):
         if isinstance(prompts, str):

@@ -1,16 +1,16 @@
-"""Verdicts of Multi-LMentry by the authors' own code, beside ours (``published``).
+"""Compare verdicts on Multi-LMentry (``published``) with those of the authors' code.
 
 python benchmarks/release_verdicts.py --release DIR [--lang LANG ...] [--answers 20000] [--seed 1]
 
-DIR is a checkout of github.com/langtech-bsc/multi_lmentry at commit 0e536f48; what it needs is
-said in release_prompts.py. Its scorers run without change, in a process for each language.
+DIR is a checkout of github.com/langtech-bsc/multi_lmentry at commit 0e536f48, with the requirements
+in release_prompts.py. Its scorers run unchanged, in a process for each language.
 
-The answers look for the edges of the rules. Prompts with odd arguments (marks, capitals, one
-letter, one argument inside another) come up more often than others. Most answers are drawn from the
-expressions that the authors' scorers try on the prompt, some from another prompt's, some are plain.
-Two thirds are then changed one to three times: arguments exchanged, words or marks more or fewer,
-case, lines, what stands before and behind. Answers at which the release fails, because an argument
-makes an expression that is none, are counted apart.
+The answers test edge cases of the rules. Prompts with odd arguments (marks, capitals, one letter,
+one argument inside another) are drawn more often. Most answers are drawn from the expressions that
+the authors' scorers try on the prompt, some from another prompt's, and some are plain. Two thirds
+are then changed one to three times: exchanged arguments, added or removed words or marks, case,
+lines, text before or after. Answers at which the release fails, because an argument makes an
+invalid expression, are counted separately.
 """
 
 import argparse
@@ -57,7 +57,7 @@ CLASSES = {"DIGIT": "37", "WORD": "bñ3가", "SPACE": " \n", "NOT_WORD": " -."}
 
 
 class Recorder:
-    """The module ``re``, which keeps the expressions that it is given."""
+    """A replacement of the module ``re`` that keeps the expressions it gets."""
 
     def __init__(self):
         self.expressions = {}
@@ -102,7 +102,7 @@ def sample(tree, rng):
 
 @lru_cache(maxsize=60_000)
 def parsed(expression):
-    """Parse an expression; None where an argument makes it none."""
+    """Parse an expression; return None if an argument makes it invalid."""
     try:
         return _parser.parse(expression)
     except re.error:
@@ -126,14 +126,14 @@ def of_class(members, rng):
 
 
 def texts_of(arguments):
-    """The arguments of a prompt that may stand in an answer."""
+    """Return the arguments of a prompt that an answer may contain."""
     texts = [value for key, value in arguments.items() if key != "word_pos_tags"]
     texts = [x for value in texts for x in (value if isinstance(value, list) else [value])]
     return [str(x) for x in texts if x and isinstance(x, str | int)] or ["x"]
 
 
 def oddity(prompt):
-    """Weight of a prompt: the more, the odder its arguments."""
+    """Return the weight of a prompt, which is higher for odd arguments."""
     texts = [x for x in texts_of(prompt["metadata"]) if len(x) < 25]
     inside = any(a != b and a.lower() in b.lower() for a in texts for b in texts)
     return (
@@ -228,7 +228,7 @@ def run_release(release, code, number, seed):
 
 
 def compare(pack, given):
-    """Print the share of answers with the same score, and some that differ."""
+    """Print the share of answers with the same score, and some with different scores."""
     release, number, seed = given.release, given.answers, given.seed
     rng, pools = random.Random(seed), defaultdict(list)
     for task, prompts in ours(release, pack).items():

@@ -1,12 +1,12 @@
-"""A campaign of thousands of jobs whose work is to sleep: what Snakemake and SLURM make of it.
+"""Measure Snakemake and SLURM on a campaign of thousands of jobs that only sleep.
 
 Usage: python benchmarks/scale.py [--campaign config/config.yaml] [--models 1] [--minutes 5]
            [--sleep 20] [--jobs 100] [--here] [--plan]
-The workflow, its profile and Snakemake are the real ones. What its jobs start, `python`, is a
-stand-in that sleeps (on SLURM's nodes) and makes the job's outputs. The catalogue's models are
-copied (`--models 12` has each twelve times). The run is killed after `--minutes`, if it is not over
-by then, and started again. Without SLURM's programs, or with `--here`, jobs run without it;
-`--plan` stops after the dry run.
+The workflow, its profile and Snakemake are the real ones. Jobs start a stand-in for `python`, which
+sleeps (on SLURM's nodes) and makes the job's outputs. The catalogue's models are copied
+(`--models 12`: twelve of each). If the run has not ended after `--minutes`, it is killed and
+started again. Without SLURM's programs, or with `--here`, jobs run without SLURM; `--plan` stops
+after the dry run.
 """
 
 import argparse
@@ -74,7 +74,7 @@ SITE = {
 
 
 def drive(arguments: list[str]) -> None:
-    """Run Snakemake as it is, but for the Python that its jobs are started with."""
+    """Run Snakemake unchanged, except for the Python of its jobs."""
     from snakemake.cli import main
     from snakemake.scheduling.job_scheduler import JobScheduler
 
@@ -94,7 +94,7 @@ def drive(arguments: list[str]) -> None:
 
 
 def note_jobs(dag, here: Path, planned: float) -> None:
-    """Write what the stand-in makes for each job, and how many jobs there are."""
+    """Write the outputs that the stand-in makes for each job, and the number of jobs."""
     from snakemake_interface_executor_plugins.utils import encode_target_jobs_cli_args
 
     products: dict[str, list[str]] = {}
@@ -115,7 +115,7 @@ def note_jobs(dag, here: Path, planned: float) -> None:
 
 
 def prepare(folder: Path, given: argparse.Namespace) -> None:
-    """A scratch checkout with more models, a site, and the stand-in."""
+    """Make a scratch checkout with more models, a site, and the stand-in."""
     import pyarrow as pa
     import pyarrow.parquet as pq
     import yaml
@@ -138,7 +138,7 @@ def prepare(folder: Path, given: argparse.Namespace) -> None:
 
 
 class Run:
-    """One run of Snakemake in the scratch checkout."""
+    """A run of Snakemake in the scratch checkout."""
 
     def __init__(self, folder: Path, environment: dict[str, str], *arguments: str) -> None:
         """Start it."""
@@ -153,17 +153,17 @@ class Run:
             )  # fmt: skip
 
     def said(self) -> str:
-        """What it has printed."""
+        """Return the output."""
         return self.output.read_text(errors="replace")
 
     def plan(self) -> dict:
-        """Its jobs and when they were known; nothing before."""
+        """Return the number of jobs and when they were known; nothing before."""
         with contextlib.suppress(OSError, ValueError):
             return json.loads((self.folder / STANDIN / "plan.json").read_text())
         return {}
 
     def wait(self, seconds: float, until=lambda: False) -> bool:
-        """Whether it ends within so many seconds; looks every half second."""
+        """Return whether it ends within this number of seconds; check each half second."""
         limit = time.time() + seconds
         while time.time() < limit and not until():
             if self.process.poll() is not None:
@@ -172,7 +172,7 @@ class Run:
         return self.process.poll() is not None
 
     def figures(self) -> dict[str, float]:
-        """Seconds until the plan stood, processor seconds and memory so far, jobs by now."""
+        """Return seconds until the plan was ready, processor seconds, memory [MB] and jobs."""
         said, plan = self.said(), self.plan()
         patterns = {"finished": FINISHED, "submitted": SUBMITTED}
         figures = {name: len(pattern.findall(said)) for name, pattern in patterns.items()}
@@ -182,14 +182,14 @@ class Run:
         return figures | usage(self.process.pid)
 
     def kill(self) -> None:
-        """End it at once, as a power cut would; jobs in SLURM go on."""
+        """Kill it, as a power cut would; jobs in SLURM continue."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
 
 def usage(pid: int) -> dict[str, float]:
-    """Processor seconds of a process itself, and its largest memory [MB]; nothing once gone."""
+    """Return processor seconds and largest memory [MB] of a process; nothing once it has ended."""
     with contextlib.suppress(OSError):
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         status = Path(f"/proc/{pid}/status").read_text()
@@ -200,7 +200,7 @@ def usage(pid: int) -> dict[str, float]:
 
 
 def dry_run(folder: Path, options: list[str]) -> dict[str, float]:
-    """Seconds, processor seconds, memory [MB] and jobs of a dry run."""
+    """Return seconds, processor seconds, memory [MB] and jobs of a dry run."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = Run(folder, dict(os.environ), "--cores", "2", "-n", "-q", "all", *options)
     if run.process.wait():
@@ -218,7 +218,7 @@ def dry_run(folder: Path, options: list[str]) -> dict[str, float]:
 
 
 def retrieve(folder: Path) -> None:
-    """Make what the workflow would retrieve: hours before, as a user would have."""
+    """Make the files that the workflow would retrieve, hours older than the products."""
     old = time.time() - 3600
     for file in (folder / STANDIN / "outputs").glob("retrieve:*"):
         for name in file.read_text().splitlines():
@@ -229,7 +229,7 @@ def retrieve(folder: Path) -> None:
 
 
 def products(run: Run) -> dict[Path, int]:
-    """When each product was made of the jobs that are finished, as Snakemake knows."""
+    """Return when each product of finished jobs was made, from the records of Snakemake."""
     of_jobs = run.plan().get("products", {})
     finished = FINISHED.findall(run.said())
     files = [run.folder / name for job in finished for name in of_jobs.get(job, [])]
@@ -237,7 +237,7 @@ def products(run: Run) -> dict[Path, int]:
 
 
 def start_of_a_job(folder: Path, options: list[str]) -> dict[str, float]:
-    """What one Snakemake on a node takes to read the workflow before its job's work starts."""
+    """Measure how long Snakemake on a node takes to read the workflow before the work of a job."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = Run(folder, dict(os.environ), "--list-rules", *options)
     run.process.wait()
@@ -247,7 +247,7 @@ def start_of_a_job(folder: Path, options: list[str]) -> dict[str, float]:
 
 
 class Load:
-    """What a cluster's controller has to do between two moments."""
+    """Work of a cluster's controller between two moments."""
 
     def __init__(self, cluster) -> None:
         """Count from now on."""
@@ -257,7 +257,7 @@ class Load:
         cluster.command("sdiag", "--reset")
 
     def figures(self) -> dict[str, float]:
-        """Processor seconds, calls, and the largest counts by kind of call."""
+        """Return processor seconds, calls, and the largest counts by type of call."""
         text = self.cluster.command("sdiag")
         calls = dict(re.findall(r"^\s+(REQUEST_\w+)\s+\( *\d+\) count:(\d+)", text, re.MULTILINE))
         named = {name: int(count) for name, count in calls.items()}
@@ -269,7 +269,7 @@ class Load:
 
 
 def submission_rates(cluster, first: int) -> dict[str, float]:
-    """Jobs a minute that reached the controller: the first ones, and all."""
+    """Return jobs per minute that reached the controller: first ones, and all."""
     text = cluster.command("squeue", "-h", "--states=all", "-o", "%V")
     times = sorted(datetime.fromisoformat(line).timestamp() for line in text.split())
 
@@ -283,7 +283,7 @@ def submission_rates(cluster, first: int) -> dict[str, float]:
 
 
 def measure(folder: Path, options: list[str], minutes: float, jobs: int, cluster) -> None:
-    """Run the campaign, kill it if it is not over in time, and start it again."""
+    """Run the campaign, kill it if it has not ended in time, and start it again."""
     environment = cluster.environment() if cluster else dict(os.environ)
     where = ["--profile", "slurm", "--jobs", str(jobs)] if cluster else ["--cores", "4"]
     load = Load(cluster) if cluster else None
@@ -311,7 +311,7 @@ def restart(
     minutes: float,
     before: dict[Path, int],
 ) -> None:
-    """Start the campaign again after it was killed, and show that nothing is made twice."""
+    """Start the campaign again after it was killed, and show that no product is made twice."""
     Run(folder, environment, *arguments, "--unlock").process.wait()
     run = Run(folder, environment, *arguments)
     moving = lambda: bool(FINISHED.search(run.said()) or SUBMITTED.search(run.said()))  # noqa: E731

@@ -1,4 +1,4 @@
-"""What the benchmarks of scoring share: models, pairs, and our way from pairs to Parquet."""
+"""Provide the benchmarks of scoring with models, pairs, and our code from pairs to Parquet."""
 
 import json
 import logging
@@ -53,7 +53,7 @@ def _lines(path):
 
 
 def blimp_rows(per_paradigm, start=0):
-    """Good and bad sentence of so many pairs of each of BLiMP's 67 paradigms, in its order."""
+    """Yield good and bad sentences of some pairs of each of BLiMP's 67 paradigms, in order."""
     for path in sorted((MIRROR / "blimp" / "data").glob("*.jsonl.xz")):
         for line in list(_lines(path))[start : start + per_paradigm]:
             row = json.loads(line)
@@ -61,14 +61,14 @@ def blimp_rows(per_paradigm, start=0):
 
 
 def clams_sets(lang):
-    """Name and sentences (all, with repeats) of each set of CLAMS in a language."""
+    """Yield name and sentences (all, with repetitions) of each set of CLAMS in a language."""
     for path in sorted((MIRROR / "clams" / f"{lang}_evalset").glob("*.txt.xz")):
         rows = [line.rstrip("\n").split("\t")[:2] for line in _lines(path)]
         yield path.name.partition(".")[0], [(label == "True", text) for label, text in rows]
 
 
 def clams_pairs(lang):
-    """Neighbouring right and wrong sentences of all sets of CLAMS in a language."""
+    """Yield neighbouring right and wrong sentences of all sets of CLAMS in a language."""
     for _, rows in clams_sets(lang):
         for (right, one), (other_right, other) in zip(rows[::2], rows[1::2], strict=False):
             if right != other_right:
@@ -76,13 +76,13 @@ def clams_pairs(lang):
 
 
 def items_pairs(path):
-    """Pairs of an items table."""
+    """Return the pairs of an items table."""
     table = pq.read_table(path, columns=["good", "bad"])
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
 def sample(pairs, count):
-    """So many of ``pairs``, in their order."""
+    """Return a sample of ``count`` pairs, in their order."""
     pairs = list(pairs)
     chosen = sorted(random.Random(0).sample(range(len(pairs)), min(count, len(pairs))))
     return [pairs[i] for i in chosen]
@@ -93,7 +93,7 @@ DEMO = TransformerRecipe(kind="transformer", max_steps=40, checkpoint_steps=1000
 
 
 def train_small(directory, recipe=SMALL):
-    """The checkpoint of a small model, trained a little on BLiMP's right sentences."""
+    """Train a small model for some steps on BLiMP's right sentences; return its checkpoint."""
     text = directory / "text.txt"
     lines = [good for good, _ in blimp_rows(60, start=500)]
     random.Random(0).shuffle(lines)
@@ -102,7 +102,7 @@ def train_small(directory, recipe=SMALL):
 
 
 def random_llama(small, directory, dtype="float32", device="cpu", **sizes):
-    """The checkpoint of a Llama with random weights and the small model's tokenizer."""
+    """Make the checkpoint of a Llama with random weights and the small model's tokenizer."""
     directory.mkdir()
     for kind in ("tokenizer*", "chat_template*"):
         for path in small.parent.glob(kind):
@@ -118,7 +118,7 @@ def random_llama(small, directory, dtype="float32", device="cpu", **sizes):
 
 @contextmanager
 def loaded(engine):
-    """Make ``score_items`` take an engine that is loaded already."""
+    """Make ``score_items`` use a loaded engine."""
 
     give = mock.patch.object(run, "load_engine", return_value=engine)
     # Nor is it closed afterwards: another round follows.
@@ -127,7 +127,7 @@ def loaded(engine):
 
 
 def score(engine, checkpoint, items, options, directory):
-    """Pairs in an items table to a scores table, through the store; the scores."""
+    """Score the pairs of an items table through the store, and return the scores."""
     manifest, store = directory / "manifest.json", directory / "shards"
     with loaded(engine):
         run.score_items([items], checkpoint, store, manifest, "transformers", options)
@@ -135,7 +135,7 @@ def score(engine, checkpoint, items, options, directory):
 
 
 def ours(checkpoint, items, **options):
-    """A function that scores all pairs afresh, the model being loaded before."""
+    """Return a function that scores all pairs anew with a loaded model."""
     settings = ScoringOptions(**options)
     engine = load_engine(checkpoint, "transformers", settings)
 
@@ -147,7 +147,7 @@ def ours(checkpoint, items, **options):
 
 
 def spent(function):
-    """Seconds on the clock, and of all processors, that a call takes."""
+    """Return wall seconds and processor seconds of a call."""
     clock, processor = time.perf_counter(), time.process_time()
     function()
     return np.array([time.perf_counter() - clock, time.process_time() - processor])

@@ -1,20 +1,20 @@
-"""Pairs per second from pairs to Parquet: ours and its peers, same model, same pairs, same run.
+"""Compare the speed of scoring with peers, in pairs per second from pairs to Parquet.
 
 python benchmarks/scoring_speed.py [--pairs blimp|clams|ITEMS.parquet] [--count N]
     [--model demo|small|large|CHECKPOINT.json] [--threads N] [--rounds N] [--quick]
 
-The model is loaded before the clock starts. Every contender scores all pairs once in each
-round, in turn, so that outside load hits all alike; the best round counts. ``demo`` is the
-demo campaign's transformer (0.3 million parameters), ``small`` has 1.3 million, both trained on
-the spot; ``large`` has random weights, 12 layers of
-width 768 and a vocabulary of 32,000. A checkpoint is that of a real model, such as those below
-``resources/models`` of an evaluation; all contenders put its BOS before sentences.
+Model and pairs are the same for all contenders. The model is loaded before time is taken. All
+contenders score all pairs once in each round, so that other load of the machine affects all; the
+best round counts. ``demo`` is the demo campaign's transformer (0.3 million parameters), ``small``
+has 1.3 million; both are trained by the benchmark. ``large`` has random weights, 12 layers of width
+768 and a vocabulary of 32,000. A checkpoint is that of a real model, such as those below
+``resources/models`` of an evaluation. All contenders put its BOS before sentences.
 
-Contenders: ours with sentences in padded rows, and with shared prefixes as it comes
-(``sharing: auto``); minicons' ``sequence_score`` on lists of so many sentences, as its
-documentation uses it, in the order of the pairs; lm-evaluation-harness' ``hf`` back end; and
-transformers called once for each pair (as for MultiBLiMP, whose authors hand minicons a pair
-at a time). The last line says which share of the processor's matrix peak we reach.
+Contenders: ours in padded rows, and with shared prefixes by default (``sharing: auto``); minicons'
+``sequence_score`` on lists of several sizes, in the order of the pairs, as in its documentation;
+lm-evaluation-harness' ``hf`` model; and transformers with one call for each pair (as for
+MultiBLiMP, whose authors call minicons with one pair at a time). The last line is the share of the
+processor's peak speed of matrix products that we reach.
 """
 
 import argparse
@@ -44,17 +44,17 @@ LARGE = {
 
 
 def batches(texts, size):
-    """Lists of so many texts, in order."""
+    """Return lists of this number of texts, in order."""
     return [texts[a : a + size] for a in range(0, len(texts), size)]
 
 
 def write(totals, path):
-    """What peers leave: the log-probability of each sentence."""
+    """Write the result of peers: the log-probability of each sentence."""
     pq.write_table(pa.table({"good": totals[::2], "bad": totals[1::2]}), path)
 
 
 def minicons(directory, texts, size, path, device="cpu", dtype="float32"):
-    """minicons on lists of ``size`` sentences."""
+    """Return a function that scores with minicons, on lists of ``size`` sentences."""
     from minicons.scorer import IncrementalLMScorer
 
     scorer = IncrementalLMScorer(str(directory), device, dtype=getattr(torch, dtype))
@@ -73,7 +73,7 @@ def minicons(directory, texts, size, path, device="cpu", dtype="float32"):
 
 
 def harness(directory, texts, size, path, device="cpu", dtype="float32"):
-    """lm-evaluation-harness' loglikelihood requests, at one batch size."""
+    """Return a function that runs lm-evaluation-harness' loglikelihood requests in batches."""
     from lm_eval.api.instance import Instance
     from lm_eval.models.huggingface import HFLM
 
@@ -91,7 +91,7 @@ def harness(directory, texts, size, path, device="cpu", dtype="float32"):
 
 
 def pair_by_pair(directory, texts, path, device="cpu", dtype="float32"):
-    """One forward pass of transformers for each pair, by the book."""
+    """Return a function that scores with one forward pass of transformers for each pair."""
     tokenizer = AutoTokenizer.from_pretrained(directory)
     tokenizer.pad_token = tokenizer.eos_token
     model = AutoModelForCausalLM.from_pretrained(directory, dtype=getattr(torch, dtype))
@@ -114,13 +114,13 @@ def pair_by_pair(directory, texts, path, device="cpu", dtype="float32"):
 
 
 def totals_of(table):
-    """Log-probabilities of good and bad sentences in turn."""
+    """Return log-probabilities, alternating between good and bad sentences."""
     columns = (table[f"logprob_{side}"].to_numpy() for side in ("good", "bad"))
     return np.column_stack(list(columns)).ravel()
 
 
 def contenders(checkpoint, items, texts, path, *, quick):
-    """Name and function of each contender; the slowest get a fifth of the pairs."""
+    """Return name and function of each contender; the slowest get a fifth of the pairs."""
     directory = checkpoint.parent
     few = texts[: len(texts) // 10 * 2]
     for label, sharing in (("padded rows", "never"), ("sharing prefixes", "auto")):
@@ -136,7 +136,7 @@ def contenders(checkpoint, items, texts, path, *, quick):
 
 
 def measure(named, rounds):
-    """Best seconds on the clock and of all processors, and totals, of each contender."""
+    """Return the best wall and processor seconds, and log-probabilities, of each contender."""
     seconds, totals = {}, {}
     for _ in range(rounds):
         for name, go in named.items():
@@ -146,7 +146,7 @@ def measure(named, rounds):
 
 
 def report(seconds, totals):
-    """Print the table, and how many times as fast as each kind of peer we are."""
+    """Print the table, and our speed divided by that of each type of peer."""
     expected = totals["transformers, one pair a call"]
     columns = "pairs/s", "processor ms per pair", "largest difference, nats", "other decisions"
     print(f"| contender | {' | '.join(columns)} |")
@@ -174,7 +174,7 @@ def report(seconds, totals):
 
 
 def matrix_share(checkpoint, items, seconds, threads):
-    """Say which share of the processor's matrix peak ours reaches, that takes so many seconds."""
+    """Print the share of the processor's peak speed of matrix products that ours reaches."""
     # The counter sees one thread alone.
     with tiny.torch_threads(1), FlopCounterMode(display=False) as counter:
         kit.ours(checkpoint, items, first_token="bos")()
@@ -189,7 +189,7 @@ def matrix_share(checkpoint, items, seconds, threads):
 
 
 def pairs_of(benchmark, count):
-    """Pairs by name of a benchmark or from an items table."""
+    """Return pairs by the name of a benchmark or from an items table."""
     if benchmark == "blimp":
         return kit.sample(kit.blimp_rows(1000), count)
     if benchmark == "clams":

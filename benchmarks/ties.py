@@ -1,11 +1,11 @@
-"""Ties by an n-gram model, beside what its ARPA file says in exact arithmetic.
+r"""Compare ties by an n-gram model with exact arithmetic on the numbers of its ARPA file.
 
 python benchmarks/ties.py TEXT ITEMS [--order 5]
 
-Trains the model on TEXT and scores ITEMS; the numbers of its ARPA file are added up as fractions.
-The campaign of which docs/ties.md has the figures makes both files:
+The model is trained on TEXT and scores ITEMS. The numbers of its ARPA file are added as fractions.
+docs/ties.md has the figures for files of this campaign:
 
-snakemake --configfile config/blimp.yaml --cores 2 results/blimp/training/text/eng.txt \\
+snakemake --configfile config/blimp.yaml --cores 2 results/blimp/training/text/eng.txt \
     results/blimp/items/blimp/eng.parquet
 """
 
@@ -52,13 +52,13 @@ COLUMNS = {
 
 
 def exact_tokens(entries, words, side, order):
-    """Log10 probability of each token of all sentences."""
+    """Return the base-10 log-probability of each token of all sentences."""
     sentences = ([words[number] for number in ids[:-1]] for ids in side.ids.to_pylist())
     return [value for sentence in sentences for value in exact_values(entries, sentence, order)]
 
 
 def sums(side, mask, values):
-    """Of ``values`` of the tokens in ``mask``, for each sentence."""
+    """Return sums of ``values`` of the tokens in ``mask``, for each sentence."""
     totals = [Fraction(0)] * len(side.ids)
     for token in np.flatnonzero(mask):
         totals[side.row[token]] += values[token]
@@ -66,7 +66,7 @@ def sums(side, mask, values):
 
 
 def measure(method, sides, values, usable):
-    """What is told of a method, by column, and what counts as right: as judged, by plain sums."""
+    """Return columns of a method, and right decisions: as judged, and by plain sums."""
     masks = [TOKEN_SETS[method.tokens](side) for side in sides]
     totals = [sums(*each) for each in zip(sides, masks, values, strict=True)]
     exact = np.array([float(g - b) * math.log(10) for g, b in zip(*totals, strict=True)])[usable]
@@ -93,7 +93,7 @@ def measure(method, sides, values, usable):
 
 
 def gained(paradigms, judged, plain):
-    """Paradigms whose accuracy gains more than a point where plain sums decide, and both."""
+    """Return paradigms that gain more than a point by plain sums, with both accuracies."""
     for paradigm in sorted({*paradigms}):
         rows = paradigms == paradigm
         before, after = (100 * each[rows].mean() for each in (judged, plain))
@@ -102,7 +102,7 @@ def gained(paradigms, judged, plain):
 
 
 def scores_of(text, items, order, directory):
-    """Scores of an items table by a model of a text."""
+    """Score an items table by a model of a text."""
     recipe = NgramRecipe(kind="ngram", order=order)
     checkpoint = tiny.make_ngram(text, directory / "model" / "checkpoint.json", recipe)
     shards = Shards(directory / "manifest.json", directory / "shards")

@@ -1,12 +1,11 @@
-"""What sharing prefixes saves on CLAMS: tokens computed, time, and that nothing else changes.
+"""Measure what sharing prefixes saves on CLAMS, in tokens and time, and compare the scores.
 
 python benchmarks/trie_clams.py [LANG ...] [--shards N] [--sets N]
 
-Tokens are counted for all sets of a language (of the mirror), in the shards of a thousand
-sentences that scoring would make: one by one (each sentence of each set, with BOS), distinct
-sentences, and cells in the rows of prefix trees (with padding and repeated ancestors). ``--sets``
-takes the first sets of a language only. Time
-and scores are compared on so many shards, evenly spread, with a model trained on the spot.
+Tokens are counted for all sets of a language (in the mirror), in shards of a thousand sentences as
+in scoring: each sentence of each set with BOS, distinct sentences, and cells in the rows of prefix
+trees (with padding and repeated ancestors). ``--sets`` takes the first sets of a language only.
+Time and scores are compared on some evenly spread shards, with a model that the benchmark trains.
 """
 
 import argparse
@@ -28,7 +27,7 @@ from support import tiny
 
 
 def train(texts, directory):
-    """A model that knows the language's words."""
+    """Train a model that has the language's words."""
     lines = random.Random(0).sample(texts, min(4000, len(texts)))
     path = directory / "text.txt"
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -36,7 +35,7 @@ def train(texts, directory):
 
 
 def cells(encoded):
-    """Cells computed for the prefix trees of shards of a thousand sentences."""
+    """Return the cells that are computed for prefix trees of shards of a thousand sentences."""
     cells = 0
     for start in range(0, len(encoded), 1000):
         rows = [np.append(0, e.ids).astype(np.int32) for e in encoded[start : start + 1000]]
@@ -47,7 +46,7 @@ def cells(encoded):
 
 
 def compare(checkpoint, texts, rounds=2):
-    """Best processor seconds without and with sharing, and both totals of each text."""
+    """Return the best processor seconds without and with sharing, and both scores of each text."""
     seconds, totals = {}, {}
     engines = {
         sharing: load_engine(checkpoint, "transformers", ScoringOptions(sharing=sharing))
@@ -69,7 +68,7 @@ def compare(checkpoint, texts, rounds=2):
 
 
 def measure(lang, shards, sets):
-    """One row of the table."""
+    """Measure one row of the table."""
     chosen_sets = islice(kit.clams_sets(lang), sets)
     every = [text for _, rows in chosen_sets for _, text in rows]
     texts = sorted(set(every))

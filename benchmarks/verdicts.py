@@ -1,12 +1,12 @@
-"""Verdicts a second on answers to Multi-LMentry's prompts, and the worst time of hostile ones.
+"""Measure verdicts per second on answers to Multi-LMentry, and the longest time of hostile ones.
 
 python benchmarks/verdicts.py [--lang eng] [--repeat 5] [--kilobytes 100]
 
-The answers are those that the tests have for every pattern, a fifth of them again with 400
-characters of explanation before or behind. `again`: the prompt is known already, as it is for the
-second model that answers it; `whole`: arguments are prepared for each verdict. The peer puts the
-arguments into each pattern and looks for one after the other with Python's own expressions, as
-programs do that are written for one example at a time. CPU time, the least of several runs.
+Answers are the tests' answers for each pattern; a fifth of them are repeated with 400 characters of
+explanation before or after. `again`: the prompt is prepared already, as for the second model that
+answers it; `whole`: its arguments are prepared for each verdict. The peer inserts the arguments
+into each pattern, and searches the patterns one by one with Python's ``re``, as programs for single
+examples do. CPU time, the least of several runs.
 """
 
 import argparse
@@ -25,7 +25,7 @@ WHY = " ".join(["It is so because of how the words are written, letter by letter
 
 
 def hostile(kilobytes):
-    """Long texts by their names."""
+    """Return long texts by name."""
     size = 1000 * kilobytes
     return {
         "one letter": "a" * size,
@@ -62,7 +62,7 @@ def cpu_seconds(work, repeat):
 
 
 def peer(declared, examples):
-    """Look for one pattern after the other, each made for the example."""
+    """Search patterns one after the other, each made for the example."""
     patterns = {
         task: [f.pattern for f in task_patterns(declared, task, "published").accept]
         for task in RULES

@@ -1,12 +1,12 @@
-"""Pairs per second of vLLM served, vLLM in process and transformers: same model, same pairs.
+"""Compare the speed of vLLM served, vLLM in process, and transformers, in pairs per second.
 
 .vllm/bin/python benchmarks/vllm_speed.py [--pairs 1000] [--layers 4] [--hidden 128] [--repeat 5]
 
-From texts to log-probabilities in shards of 1,000 sentences, through the engines that
-`blimpworks score` uses. A small model is trained for a few steps on sentences made up here.
-The engines take turns in each round, after one that is not counted, and the best round of
-each counts: whatever else the machine does then falls on all of them. Times to load a model
-or to start a server are apart.
+Measured is the time from texts to log-probabilities in shards of 1,000 sentences, by the engines of
+`blimpworks score`, with the same model and pairs. A small model is trained for some steps on
+generated sentences. All engines run once in each round, after one round that is not counted. The
+best round of each counts, so that other load of the machine affects all. Times to load a model or
+to start a server are printed separately.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def train(directory, layers, hidden):
 
 
 def score(engine, texts):
-    """Log-probabilities of all texts, shard by shard, as the store asks for them."""
+    """Return log-probabilities of all texts, shard by shard, as the store requests them."""
     logprobs = []
     for a in range(0, len(texts), 1000):
         logprobs += engine.logprobs(engine.encode(texts[a : a + 1000]))
