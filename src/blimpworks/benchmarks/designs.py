@@ -156,15 +156,17 @@ def suites(rows: Rows, data: entries.Suites, declared: Declaration) -> Iterator[
            {"condition_name": "match", "regions": [{"region_number": 1, "content": "The dog"}]}]}]}
     """
     for row in rows:
-        formulas, in_file = data.predictions, row.cells.get("predictions")
-        if not formulas and isinstance(in_file, list):
-            records = [record for record in in_file if isinstance(record, dict)]
-            formulas = tuple(str(record["formula"]) for record in records if record.get("formula"))
+        formulas, records = data.predictions, row.cells.get("predictions")
+        if not formulas and isinstance(records, list):
+            found = [record.get("formula") for record in records if isinstance(record, dict)]
+            # A prediction without a formula would be left out, and items would be easier.
+            if all(found) and len(found) == len(records):
+                formulas = tuple(map(str, found))
         items = row.cells.get("items")
         if not formulas or not isinstance(items, list) or not items:
             raise UserError(
-                f"{row.location} is no test suite; expected 'items' and 'predictions' with "
-                "formulas. Correct the file, or 'layout'."
+                f"{row.location} is no test suite; expected 'items', and 'predictions' that each "
+                "have a formula. Correct the file, or 'layout'."
             )
         entry = data.model_copy(update={"predictions": formulas})
         # The paradigm is the suite's name, unless the pattern of files has a column for it.

@@ -12,7 +12,7 @@ names in braces (templates.py), like the value of ``bad``.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -121,6 +121,12 @@ class PlainFiles(Strict):
     def skipped(self, name: str) -> Sequence[int]:
         lines = self.skip_lines.get(name, ())
         return () if isinstance(lines, str) else lines
+
+    @model_validator(mode="after")
+    def _check_headings(self) -> Self:
+        if self.columns and "header_row" in self.model_fields_set:
+            raise ValueError("columns is for a table without headings, and header_row for others")
+        return self
 
     @property
     def patterns(self) -> tuple[str, ...]:

@@ -232,6 +232,7 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
         unmet = [column for column, value in where if not is_one_of(row.cells.get(column), value)]
         if unmet:
             account.left_out[f"where.{unmet[0]}"] += 1
+            account.left_out_lines.setdefault(row.file, []).append(row.line)
         else:
             rows.append(row)
     for column, value in entry.where.items():

@@ -305,12 +305,14 @@ def _is_first(row: Row, column: str, first: entries.Values, second: entries.Valu
 def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration) -> Iterator[Pair]:
     """Yield a pair of each good with each bad row of an item. UserError if it lacks either."""
     groups: dict[object, list[Row]] = {}
-    numbers: Counter[object] = Counter()
+    counts: Counter[object] = Counter()  # of rows, by key
+    first_lines: dict[str, int] = {}  # of rows that are read, by file
     for row in rows:
+        first_lines.setdefault(row.file, row.line)
         key = item_key(row, data, data.item)
         # Without a column of items, the first two rows with a key are an item, then the next two.
-        number = 0 if data.item else numbers[key] // 2
-        numbers[key] += 1
+        number = 0 if data.item else counts[key] // 2
+        counts[key] += 1
         groups.setdefault((number, key), []).append(row)
     for group in groups.values():
         with group[0].account.collecting():
@@ -326,11 +328,8 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
                     "'item', two successive rows of a file, paradigm and language make a pair. "
                     "Correct the file, or name 'item'."
                 )
-            if not data.item and data.where and group[1].line != group[0].line + 1:
-                raise UserError(
-                    f"{group[0].location}: its pair would be with line {group[1].line}, and "
-                    "'where' may have left out the row between; name 'item'."
-                )
+            if not data.item:
+                _check_neighbours(*group, first_lines[group[0].file])
             if not all(sides.values()):
                 lacking = "good" if sides[False] else "bad"
                 raise UserError(
@@ -345,6 +344,18 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
                 if rating := _rating_in(bad_row, data):
                     more["rating"] = rating_difference(more["rating"], rating["rating"])
                 yield Pair(good=good, bad=bad, regions=regions, **labels)
+
+
+def _check_neighbours(first: Row, second: Row, first_line: int) -> None:
+    """Raise UserError if a row of this pair, or of one since ``first_line``, was left out alone."""
+    left_out = sorted(first.account.left_out_lines.get(first.file, ()))
+    # Lines that are left out before the first row may be headings.
+    start, before, between = (bisect(left_out, n) for n in (first_line, first.line, second.line))
+    if before != between or (before - start) % 2:
+        raise UserError(
+            f"{first.location}: its pair would be with line {second.line}, and 'where' or "
+            "'skip_lines' may have left out one row of a pair; name 'item', or leave out both rows."
+        )
 
 
 def sentences(rows: Rows, data: entries.Sentences, declared: Declaration) -> Iterator[Pair]:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -69,7 +70,9 @@ class Account:
     allow_empty: tuple[str, ...] = ()
     """Columns that may be empty in a template."""
     columns: dict[str, bool] = field(default_factory=dict)
-    """Whether rows so far have a column, keyed as in ``templates.has_column``."""
+    """Whether rows so far have a column, such as ``{"a.csv: lang": True}`` (``has_column``)."""
+    left_out_lines: dict[str, list[int]] = field(default_factory=dict)
+    """Lines that ``skip_lines`` and ``where`` leave out of each file, in ascending order."""
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
@@ -81,17 +84,19 @@ class Account:
 
     def check_faults(self) -> None:
         """Raise UserError with the first faults, if any; it lists the rows of equal faults."""
-        alike: dict[str, list[str]] = {}
+        faults_by_text: dict[str, list[str]] = {}  # by their text without its location
         for fault in self.faults:
-            alike.setdefault(LOCATION.sub("", fault), []).append(fault)
+            faults_by_text.setdefault(LOCATION.sub("", fault), []).append(fault)
         messages = []
-        for faults in alike.values():
-            matches = map(LOCATION.match, faults[1:])
-            locations = [match[1] for match in matches if match]
-            listed_locations = ", ".join(locations[: MOST_FAULTS - 1]) or "other rows"
-            more = f", and {len(faults) - MOST_FAULTS:,} more" if len(faults) > MOST_FAULTS else ""
-            repeats = f" The same at {listed_locations}{more}." if len(faults) > 1 else ""
-            messages.append(faults[0] + repeats)
+        for first, *equal_faults in faults_by_text.values():
+            message = first
+            if equal_faults:
+                matches = map(LOCATION.match, equal_faults)
+                locations = [match[1] for match in matches if match][: MOST_FAULTS - 1]
+                n_more = len(equal_faults) + 1 - MOST_FAULTS
+                more = f", and {n_more:,} more" if n_more > 0 else ""
+                message += f" The same at {', '.join(locations) or 'other rows'}{more}."
+            messages.append(message)
         if len(messages) > 1:
             more = f"; the first {MOST_FAULTS} of them" if len(messages) > MOST_FAULTS else ""
             lines = "\n".join(f"  {fault}" for fault in messages[:MOST_FAULTS])
@@ -100,11 +105,13 @@ class Account:
             raise UserError(messages[0])
 
     def record(self) -> dict[str, Any]:
+        """Return the numbers for a provenance record, such as ``{"rows": 12, "used": 10}``."""
         used = self.rows - self.left_out.total()
         counts = {"files": len(self.files), "rows": self.rows, "used": used, "items": self.items}
         return counts | {"left_out": dict(self.left_out), "notes": dict(self.notes)}
 
     def lines(self) -> Iterator[str]:
+        """Yield the numbers as lines, such as ``data.0: 1 file, 12 rows, 10 used, 10 items``."""
         used = self.rows - self.left_out.total()
         counts = ((len(self.files), "file"), (self.rows, "row"), (self.items, "item"))
         files, rows, items = (f"{n:,} {noun}{'s' if n != 1 else ''}" for n, noun in counts)
@@ -137,8 +144,11 @@ class Table:
 
     @cached_property
     def encoding(self) -> str:
-        marked = (name for mark, name in BYTE_ORDER_MARKS.items() if self.content.startswith(mark))
-        return self.entry.encoding or next(marked, "utf-8")
+        """Encoding, as declared or by the byte order mark, else UTF-8."""
+        for mark, name in BYTE_ORDER_MARKS.items():
+            if self.entry.encoding is None and self.content.startswith(mark):
+                return name
+        return self.entry.encoding or "utf-8"
 
     @cached_property
     def text(self) -> str:
@@ -156,7 +166,7 @@ class Table:
                 "encoding with 'encoding', such as cp1251 or latin-1."
             ) from error
         if self.entry.encoding:
-            # The file may decode, and yet have another encoding.
+            # Bytes of one encoding often decode in another one too, as other letters.
             fault = ""
             if re.search(r"[\x80-\x84\x86-\x9f]", text):
                 fault = "has control characters, which in cp1252 are letters or marks"
@@ -214,7 +224,10 @@ class Table:
         return ", ".join(details)
 
     def rows(self, account: Account) -> Cells:
-        """Yield rows but ``skip_lines``; malformed rows become faults. UserError without rows."""
+        """Yield all rows except those of ``skip_lines``; malformed rows become faults.
+
+        Raises UserError for a file without rows, and a line of ``skip_lines`` without a row.
+        """
         skipped = {*self.entry.skipped(self.name)}
 
         def leaves_out(line: int, blank: bool = False) -> bool:
@@ -222,7 +235,9 @@ class Table:
                 skipped.discard(line)
                 account.rows += 1
                 account.left_out["skip_lines"] += 1
+                account.left_out_lines.setdefault(self.name, []).append(line)
                 return True
+            # The last of ``lines`` is blank if a line feed ends the file.
             if blank and line < len(self.lines):
                 account.notes[BLANK] += 1
             return blank
@@ -281,16 +296,21 @@ def _csv_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
 
 
 def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:
-    """Raise UserError if a cell is evidently in quotes of csv; the entry lacks ``quotes``."""
-    quoted = next((cell for cell in cells if QUOTED.fullmatch(cell)), None)
-    marked = [cell for cell in cells if len(cell) > 1 and cell[0] == cell[-1] == '"']
-    texts = [cell for cell in cells if cell and not cell.replace(".", "").isdecimal()]
-    is_heading = line == table.entry.header_row and not table.entry.columns
-    if quoted is None and marked and (is_heading or marked == texts):
-        quoted = marked[0]
-    if quoted is not None:
+    """Raise UserError if a cell of a tsv file is evidently in quotes of csv.
+
+    Evident are a cell such as ``"He said ""no""."``, a heading in quotes, and a row in which all
+    cells are in quotes, except numbers and empty cells.
+    """
+    suspects = [cell for cell in cells if QUOTED.fullmatch(cell)]
+    if not suspects:
+        in_quotes = [cell for cell in cells if len(cell) > 1 and cell[0] == cell[-1] == '"']
+        texts = [cell for cell in cells if cell and not cell.replace(".", "").isdecimal()]
+        is_heading = line == table.entry.header_row and not table.entry.columns
+        suspects = in_quotes if is_heading or in_quotes == texts else []
+    if suspects:
         raise UserError(
-            f"{table.name}:{line}: the quotes of the cell {quoted!r:.60} look like those of csv; "
+            f"{table.name}:{line}: the quotes of the cell {suspects[0]!r:.60} look like those of "
+            "csv; "
             "write 'quotes: csv' if they only enclose the text, or 'quotes: none' if they belong "
             "to it."
         )
@@ -299,18 +319,29 @@ def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:
 def _with_headings(
     table: Table, rows: Iterable[tuple[int, Sequence[object]]], account: Account
 ) -> Cells:
-    """Yield cells by heading; if the entry ``is_wide``, cell "" has all (heading, cell) pairs."""
+    """Yield cells by heading; if the entry ``is_wide``, cell "" has all (heading, cell) pairs.
+
+    Raises UserError for repeated headings, and for a first row that repeats a name of ``columns``.
+    """
     names: Sequence[str] | None = table.entry.columns
-    for line, cells in rows:
+    for number, (line, cells) in enumerate(rows):
+        headings = {*(names or ())} & {as_text(cell).strip() for cell in cells}
+        if number == 0 and headings:
+            raise UserError(
+                f"{table.name}:{line}: the first row has the cell {min(headings)!r}, a name of "
+                "'columns', which is for tables without headings; leave 'columns' out, or the line "
+                "with 'skip_lines'."
+            )
         if names is None:
             if line < table.entry.header_row:
                 continue
             names = [as_text(cell).strip() for cell in cells]
-            twice = next((name for name in names if name and names.count(name) > 1), None)
-            if twice is not None and not is_wide(table.entry):
+            repeated = [name for name in names if name and names.count(name) > 1]
+            if repeated and not is_wide(table.entry):
                 raise UserError(
-                    f"{table.name}:{line}: the heading {twice!r} is in several columns; "
-                    "expected distinct ones. State them with 'columns'."
+                    f"{table.name}:{line}: the heading {repeated[0]!r} is in several columns; "
+                    "expected distinct ones. Name distinct ones with 'columns', and leave this "
+                    "line out with 'skip_lines'."
                 )
         elif len(cells) != len(names):
             account.faults.append(
@@ -328,7 +359,10 @@ def _with_headings(
 
 
 def is_wide(entry: PlainFiles) -> bool:
-    """Tell whether each column has the ratings of a sentence, so that headings may repeat."""
+    """Tell whether each column has the ratings of one sentence, so that headings may repeat.
+
+    For example, two sentences of a paradigm both have the heading ``agreement_good``.
+    """
     return isinstance(entry, People) and entry.kind == "ratings" and entry.headings is not None
 
 
@@ -357,15 +391,14 @@ def _records(
             )
             continue
         leaves = [*_leaves(value)]
-        cells = dict(leaves)
-        if len(cells) < len(leaves):
-            names = [name for name, _ in leaves]
-            twice = next(name for name in names if names.count(name) > 1)
+        names = Counter(name for name, _ in leaves)
+        [(name, times)] = names.most_common(1) or [("", 0)]
+        if times > 1:
             account.faults.append(
-                f"{table.name}:{line}: {twice!r} is a key with a dot, and a path too; rename one."
+                f"{table.name}:{line}: {name!r} is a key with a dot, and a path too; rename one."
             )
             continue
-        yield line, cells
+        yield line, dict(leaves)
 
 
 def _json_lines(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
@@ -380,7 +413,8 @@ def _json_lines(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
 def _parsed(text: str, table: Table, line: int) -> Any:
     try:
         value = load_json(text)
-        if "\\ud" in text.lower():  # A half of a pair of surrogates is no letter.
+        # UTF-8 cannot encode a lone surrogate, half of a character, such as \\ud83d.
+        if "\\ud" in text.lower():
             json.dumps(value, ensure_ascii=False).encode()
         return value
     except (ValueError, RecursionError) as error:
@@ -398,17 +432,14 @@ def _json_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
         content = content[key]
     column = table.entry.keys_as
     if column is not None:
-        if not isinstance(content, dict) or not all(
-            isinstance(records, list) and all(isinstance(record, dict) for record in records)
-            for records in content.values()
-        ):
+        lists = [*content.values()] if isinstance(content, dict) else [content]
+        is_mapping = isinstance(content, dict) and all(isinstance(value, list) for value in lists)
+        if not is_mapping or not all(isinstance(record, dict) for record in chain(*lists)):
             raise UserError(
                 f"{table.name} is {content!r:.60}; expected a mapping from keys to lists of "
                 "records. Correct 'records', or leave 'keys_as' out."
             )
-        content = [
-            {**record, column: key} for key, records in content.items() for record in records
-        ]
+        content = [{**record, column: key} for key in content for record in content[key]]
     if isinstance(content, dict):
         content = [content]
     if not isinstance(content, list):
