@@ -138,7 +138,7 @@ def test_perplexities_are_named_as_released_decisions_name_models(tmp_path):
         ({**CHOICES, "paradigm": "uid"}, "uid,chose\nsva,good\n,bad\n",
             "people.csv:3: column 'uid' is empty"),
         ({**CHOICES, "n": "n"}, "paradigm,chose,n\nsva,good,30\n",
-            "n is of accuracies, not of choices"),
+            "n is a key of another kind than choices"),
         (LONG, "paradigm,side,score\nsva,good,7\nsva,bad,2\n", "no person rated good and bad"),
         (WIDE, "paradigm,person_1\nsva,1\n", "fits 'headings' .'annotator_{person}'"),
         ({**WIDE, "answer": "label"}, "paradigm,label,annotator_1\nsva,0,NA\nnpi,1,1\n",

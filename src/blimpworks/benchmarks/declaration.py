@@ -50,7 +50,7 @@ class People(Files):
     right: Values = (1, True, "good")
     """Values that mean a right choice, in column ``correct`` or in columns by ``headings``."""
     side: Column | None = None
-    """Column that says whether a rating is of the ``good`` or the ``bad`` sentence."""
+    """Column that says of which sentence a rating is: ``good`` or ``bad``."""
     rating: Column | None = None
     headings: str | None = None
     """Pattern of the headings of columns with ratings (``{phenomenon}_{side}``) or with choices
@@ -82,8 +82,7 @@ class People(Files):
         foreign_keys = self.model_fields_set - KEYS_OF_KINDS[self.kind]
         foreign_keys &= frozenset().union(*KEYS_OF_KINDS.values())
         if foreign_keys:
-            kinds = [kind for kind, keys in KEYS_OF_KINDS.items() if min(foreign_keys) in keys]
-            raise ValueError(f"{min(foreign_keys)} is of {' or '.join(kinds)}, not of {self.kind}")
+            raise ValueError(f"{min(foreign_keys)} is a key of another kind than {self.kind}")
         return self
 
 
@@ -183,7 +182,7 @@ class Declaration(Strict):
 
     @property
     def right(self) -> str:
-        """``all`` if all predictions of an item must hold, ``mean`` for the share that holds."""
+        """``all`` if an item is right or wrong, ``mean`` if its share of predictions counts."""
         return _right_of(self.data[0])
 
     @property

@@ -69,7 +69,7 @@ class Design(Item):
     conditions: tuple[Condition, ...]
     predictions: tuple[str, ...]
     right: str = "all"
-    """``all``: the item is right if all predictions hold. ``mean``: as far as predictions hold."""
+    """``all``: the item counts 1 if all predictions hold. ``mean``: it counts their share."""
     effects: Mapping[str, str] = field(default_factory=dict)
     """Formula of each effect (a sum of surprisals), keyed by the effect's name."""
 
@@ -158,10 +158,10 @@ def suites(rows: Rows, data: entries.Suites, declared: Declaration) -> Iterator[
     for row in rows:
         formulas, records = data.predictions, row.cells.get("predictions")
         if not formulas and isinstance(records, list):
-            found = [record.get("formula") for record in records if isinstance(record, dict)]
-            # A prediction without a formula would be left out, and items would be easier.
-            if all(found) and len(found) == len(records):
-                formulas = tuple(map(str, found))
+            texts = [record.get("formula") for record in records if isinstance(record, dict)]
+            # Without the prediction that lacks a formula, items would be easier.
+            if all(texts) and len(texts) == len(records):
+                formulas = tuple(map(str, texts))
         items = row.cells.get("items")
         if not formulas or not isinstance(items, list) or not items:
             raise UserError(

@@ -39,11 +39,11 @@ BLANK = "blank lines, which are passed over"
 SEPARATORS = ",;\t|"
 BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
-"""A quoted cell of csv that holds a quotation mark."""
+"""A cell in quotes of csv that contains a quotation mark, such as ``"He said ""no""."``."""
 Cells = Iterator[tuple[int, dict[str, Any]]]
 """Numbers of lines, rows or records, from 1, each with its cells by column."""
 LeavesOut = Callable[..., bool]
-"""Function that tells whether to leave a line out, from its number and whether it is blank."""
+"""Function of a line's number, and whether the line is blank: tells whether to leave it out."""
 MOST_FAULTS = 20
 LOCATION = re.compile(r"^([^:]+:\d+):? ")
 """File and line at the start of a fault."""
@@ -51,10 +51,10 @@ LOCATION = re.compile(r"^([^:]+:\d+):? ")
 
 @dataclass
 class Account:
-    """Counts of an entry's files, rows and items, its faults, and its rules for templates."""
+    """Counts of the files, rows and items of an entry, with its faults and rules for templates."""
 
     entry: str
-    """File of the declaration and key of the entry, for messages."""
+    """File of the declaration and key of the entry, such as ``benchmark.yaml: key data.0``."""
     files: dict[str, str] = field(default_factory=dict)
     """Format, encoding and separator of each file, by its name."""
     rows: int = 0
@@ -62,7 +62,7 @@ class Account:
     """Number of rows that each key of the entry leaves out, such as ``where.lang``."""
     items: int = 0
     notes: Counter[str] = field(default_factory=Counter)
-    """Number of rows that each remark is about."""
+    """Number of rows by remark, such as ``{"items not in Unicode's NFC": 7}``."""
     faults: list[str] = field(default_factory=list)
     """Sentences about rows that cannot be read."""
     words_from: int = 0
@@ -196,16 +196,17 @@ class Table:
         if self.entry.separator or self.format == "tsv":
             return self.entry.separator or "\t"
         first = "".join(self.lines[self.entry.header_row - 1 :][:1])
-        if not self.entry.columns or len(self.entry.columns) == 1:
-            return max(SEPARATORS, key=first.count)
-        gaps = len(self.entry.columns) - 1
-        fitting = [separator for separator in SEPARATORS if first.count(separator) == gaps]
-        if len(fitting) > 1:
-            raise UserError(
-                f"{self.name}: {' or '.join(map(repr, fitting))} may separate the cells of this "
-                "table without headings; name one as 'separator'."
-            )
-        return fitting[0] if fitting else max(SEPARATORS, key=first.count)
+        if self.entry.columns and len(self.entry.columns) > 1:
+            gaps = len(self.entry.columns) - 1
+            fitting = [separator for separator in SEPARATORS if first.count(separator) == gaps]
+            if len(fitting) > 1:
+                raise UserError(
+                    f"{self.name}: {' or '.join(map(repr, fitting))} may separate the cells of "
+                    "this table without headings; name one as 'separator'."
+                )
+            if fitting:
+                return fitting[0]
+        return max(SEPARATORS, key=first.count)
 
     @property
     def quotes(self) -> str:
@@ -280,9 +281,10 @@ def _csv_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
                 if leaves_out(line, not text):
                     continue
                 if table.quotes == "none":
-                    rows.append((line, text.split(table.separator)))
+                    cells = text.split(table.separator)
                     if table.entry.quotes is None:
-                        _check_quotes(table, *rows[-1])
+                        _check_quotes(table, line, cells)
+                    rows.append((line, cells))
                     continue
                 try:
                     rows.append((line, next(csv.reader([text], **options))))
@@ -298,8 +300,8 @@ def _csv_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
 def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:
     """Raise UserError if a cell of a tsv file is evidently in quotes of csv.
 
-    Evident are a cell such as ``"He said ""no""."``, a heading in quotes, and a row in which all
-    cells are in quotes, except numbers and empty cells.
+    Evident are a cell such as ``"He said ""no""."``, and a heading in quotes. So is a row in which
+    all texts, but not numbers, are in quotes.
     """
     suspects = [cell for cell in cells if QUOTED.fullmatch(cell)]
     if not suspects:
