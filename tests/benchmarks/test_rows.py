@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.files import columns_in
-from blimpworks.benchmarks.readers import Account
 from blimpworks.benchmarks.templates import Row, cell
 from blimpworks.errors import UserError
 from support.declared_kit import PAIRS, built, jsonl, pairs_of, regions_of

@@ -17,12 +17,13 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
+from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.build import named_files
 from blimpworks.benchmarks.declaration import Declaration, People, Released
 from blimpworks.benchmarks.entries import Values
 from blimpworks.benchmarks.files import columns_in, rows_in, with_new_names
 from blimpworks.benchmarks.layouts import check_label_names, label_in, not_empty, number
-from blimpworks.benchmarks.readers import NO_VALUE, Account, as_text
+from blimpworks.benchmarks.readers import NO_VALUE, as_text
 from blimpworks.benchmarks.templates import Row, cell, comparable, is_one_of
 from blimpworks.errors import UserError, few
 from blimpworks.items import ALL, SIDES

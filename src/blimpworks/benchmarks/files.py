@@ -21,9 +21,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from blimpworks import errors
+from blimpworks.benchmarks.account import BLANK, Account
 from blimpworks.benchmarks.declaration import declaration_in
 from blimpworks.benchmarks.entries import Files, Lookup, PlainFiles
-from blimpworks.benchmarks.readers import BLANK, Account, Table, as_text, is_wide
+from blimpworks.benchmarks.readers import Table, as_text, is_wide
 from blimpworks.benchmarks.templates import Row, cell, comparable, is_one_of
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, below, relative, table_rows

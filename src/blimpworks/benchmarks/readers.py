@@ -1,8 +1,7 @@
 """Read rows of files in the formats of released benchmarks, with the line of each row.
 
 ``Table.rows`` (at the end of the class) yields the number of each line and its cells, such as
-``(2, {"good": "…", "bad": "…"})``. It calls the function for the file's format in ``READERS``. An
-``Account`` counts rows and collects their faults.
+``(2, {"good": "…", "bad": "…"})``. It calls the function for the file's format in ``READERS``.
 
 Only line feeds end lines, since sentences may hold Unicode's other separators. The csv module reads
 strictly, whereas pandas silently fills short rows, and pyarrow accepts text after a closing
@@ -18,13 +17,14 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from blimpworks.benchmarks.account import BLANK, Account
 from blimpworks.benchmarks.declaration import People
 from blimpworks.benchmarks.entries import PlainFiles
 from blimpworks.errors import UserError, reading
@@ -35,7 +35,6 @@ SUFFIXES |= {".parquet": "parquet", ".xlsx": "xlsx", ".txt": "txt"}
 """Format of files, by suffix."""
 NO_VALUE = ("", "na", "n/a", "nan", "null", "none")
 """Texts that programs write where there is no value, in lower case."""
-BLANK = "blank lines, which are passed over"
 SEPARATORS = ",;\t|"
 BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
@@ -44,82 +43,6 @@ Cells = Iterator[tuple[int, dict[str, Any]]]
 """Numbers of lines, rows or records, from 1, each with its cells by column."""
 LeavesOut = Callable[..., bool]
 """Function of a line's number, and whether the line is blank: tells whether to leave it out."""
-MOST_FAULTS = 20
-LOCATION = re.compile(r"^([^:]+:\d+):? ")
-"""File and line at the start of a fault."""
-
-
-@dataclass
-class Account:
-    """Counts of the files, rows and items of an entry, with its faults and rules for templates."""
-
-    entry: str
-    """File of the declaration and key of the entry, such as ``benchmark.yaml: key data.0``."""
-    files: dict[str, str] = field(default_factory=dict)
-    """Format, encoding and separator of each file, by its name."""
-    rows: int = 0
-    left_out: Counter[str] = field(default_factory=Counter)
-    """Number of rows that each key of the entry leaves out, such as ``where.lang``."""
-    items: int = 0
-    notes: Counter[str] = field(default_factory=Counter)
-    """Number of rows by remark, such as ``{"items not in Unicode's NFC": 7}``."""
-    faults: list[str] = field(default_factory=list)
-    """Sentences about rows that cannot be read."""
-    words_from: int = 0
-    """Index of a sentence's first word, for templates."""
-    allow_empty: tuple[str, ...] = ()
-    """Columns that may be empty in a template."""
-    columns: dict[str, bool] = field(default_factory=dict)
-    """Whether rows so far have a column, such as ``{"a.csv: lang": True}`` (``has_column``)."""
-    left_out_lines: dict[str, list[int]] = field(default_factory=dict)
-    """Lines that ``skip_lines`` and ``where`` leave out of each file, in ascending order."""
-
-    @contextmanager
-    def collecting(self) -> Iterator[None]:
-        """Add an error about a row to the faults, so that one message lists them all."""
-        try:
-            yield
-        except UserError as error:
-            self.faults.append(str(error))
-
-    def check_faults(self) -> None:
-        """Raise UserError with the first faults, if any; it lists the rows of equal faults."""
-        faults_by_text: dict[str, list[str]] = {}  # by their text without its location
-        for fault in self.faults:
-            faults_by_text.setdefault(LOCATION.sub("", fault), []).append(fault)
-        messages = []
-        for first, *equal_faults in faults_by_text.values():
-            message = first
-            if equal_faults:
-                matches = map(LOCATION.match, equal_faults)
-                locations = [match[1] for match in matches if match][: MOST_FAULTS - 1]
-                n_more = len(equal_faults) + 1 - MOST_FAULTS
-                more = f", and {n_more:,} more" if n_more > 0 else ""
-                message += f" The same at {', '.join(locations) or 'other rows'}{more}."
-            messages.append(message)
-        if len(messages) > 1:
-            more = f"; the first {MOST_FAULTS} of them" if len(messages) > MOST_FAULTS else ""
-            lines = "\n".join(f"  {fault}" for fault in messages[:MOST_FAULTS])
-            raise UserError(f"{self.entry}: {len(messages):,} faults{more}:\n{lines}")
-        if messages:
-            raise UserError(messages[0])
-
-    def record(self) -> dict[str, Any]:
-        """Return the numbers for a provenance record, such as ``{"rows": 12, "used": 10}``."""
-        used = self.rows - self.left_out.total()
-        counts = {"files": len(self.files), "rows": self.rows, "used": used, "items": self.items}
-        return counts | {"left_out": dict(self.left_out), "notes": dict(self.notes)}
-
-    def lines(self) -> Iterator[str]:
-        """Yield the numbers as lines, such as ``data.0: 1 file, 12 rows, 10 used, 10 items``."""
-        used = self.rows - self.left_out.total()
-        counts = ((len(self.files), "file"), (self.rows, "row"), (self.items, "item"))
-        files, rows, items = (f"{n:,} {noun}{'s' if n != 1 else ''}" for n, noun in counts)
-        yield f"{self.entry.rpartition(' ')[2]}: {files}, {rows}, {used:,} used, {items}"
-        for key, n in self.left_out.items():
-            yield f"  left out by {key}: {n:,} {'row' if n == 1 else 'rows'}"
-        for note, n in self.notes.items():
-            yield f"  {note}: {n:,}"
 
 
 @dataclass(frozen=True)

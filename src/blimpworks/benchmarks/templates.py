@@ -17,7 +17,8 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Any, Literal
 
-from blimpworks.benchmarks.readers import Account, as_text
+from blimpworks.benchmarks.account import Account
+from blimpworks.benchmarks.readers import as_text
 from blimpworks.errors import UserError
 from blimpworks.items import APART
 
