@@ -88,8 +88,8 @@ def read_people(
         rows = rows[~rows["name"].isin(entry.without)]
         _check_languages(rows, declared, "people's judgements")
         labels = zip(*(rows[column] for column in LABELS), strict=True)
-        in_items = [_phenomenon(*row_labels, phenomena) for row_labels in labels]
-        rows = rows.assign(phenomenon=pd.Series(in_items, rows.index, dtype=object))
+        names = [_phenomenon(lang, name, paradigm, phenomena) for lang, name, paradigm in labels]
+        rows = rows.assign(phenomenon=pd.Series(names, rows.index, dtype=object))
         absent = [*rows["name"][rows["phenomenon"].isna()].unique()]
         if absent:
             log.error("%s: people judged what no item is of: %s", declared.path, ", ".join(absent))
@@ -289,10 +289,7 @@ def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> It
 
 
 def _phenomenon(lang: str, phenomenon: str, paradigm: str, items: Phenomena) -> str | None:
-    """Return the phenomenon that items of a judged paradigm have; None if no item has the labels.
-
-    ``phenomenon`` is that of the judgement, or empty. Raises UserError if several fit.
-    """
+    """Return the items' phenomenon of a judgement (its own may be ""); None if no item fits."""
     # A language without items has nothing to compare the labels with.
     if (lang, ALL) not in items:
         return phenomenon or paradigm

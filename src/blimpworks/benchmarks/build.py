@@ -162,10 +162,7 @@ def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
 
 
 def _content(item: Pair | Design) -> tuple[str, ...]:
-    """Return the content from which an item's id is computed; copies of an item share it.
-
-    An item of several conditions is known by its file and its name there.
-    """
+    """Return what an item's id is computed from: its sentences, or else its file and name."""
     content = (item.good, item.bad) if isinstance(item, Pair) else (item.file, item.id)
     return (item.paradigm, *content)
 

@@ -54,10 +54,9 @@ def local_files(folder: Path) -> dict[str, Path]:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and not _is_hidden(name):
+            if path.is_symlink():
+                below(folder, name, f"{folder}: a file")
             visible[name] = path
-    for name, path in visible.items():
-        if path.is_symlink():
-            below(folder, name, f"{folder}: a file")
     return visible
 
 
@@ -396,11 +395,7 @@ def _join_aligned(
 
 
 def _with_lookup(rows: Iterable[Row], lookup: Lookup, entry: Files, folder: Path) -> Iterator[Row]:
-    """Add the columns of a lookup table to rows.
-
-    Raises UserError for a row whose key (its columns ``by``) is not in the table, and for a line
-    whose key no row has. If the table is ``partial``, both are allowed.
-    """
+    """Add a table's columns. Unless it is ``partial``, UserError for a key of one side alone."""
 
     def key_text(key: Sequence[str]) -> str:
         return ", ".join(f"{name} {value!r}" for name, value in zip(lookup.by, key, strict=True))

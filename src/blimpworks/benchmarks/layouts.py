@@ -320,7 +320,8 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
     good_position = 1 if data.order == "bad first" else 0
     for group in groups.values():
         with group[0].account.collecting():
-            good_rows, bad_rows = [], []
+            good_rows: list[Row] = []
+            bad_rows: list[Row] = []
             for position, row in enumerate(group):
                 if data.label:
                     is_good = _is_first(row, data.label, data.good, data.bad)

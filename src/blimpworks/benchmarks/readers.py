@@ -284,10 +284,7 @@ def _with_headings(
 
 
 def is_wide(entry: PlainFiles) -> bool:
-    """Tell whether each column has the ratings of one sentence, so that headings may repeat.
-
-    For example, two sentences of a paradigm both have the heading ``agreement_good``.
-    """
+    """Tell whether each column has the ratings of one sentence, so that headings may repeat."""
     return isinstance(entry, People) and entry.kind == "ratings" and entry.headings is not None
 
 

@@ -279,10 +279,7 @@ def _number(row: Row, name: str | int) -> int:
 
 
 def _named_or_literal(row: Row, name: str) -> str:
-    """Return the text of the column ``name``; ``name`` itself if it resembles no column's name.
-
-    Raises UserError for a name such as ``wrod``, beside a column ``word``, or with an underscore.
-    """
+    """Return the column's text; ``name`` itself if no column is similar, or else UserError."""
     if has_column(row, name, name, f"quote text: '{name}'"):
         return _column_text(row, name)
     similar = _similar(name, tuple(row.cells), 1)

@@ -68,10 +68,9 @@ def _label(items: pa.Table, number: int) -> str:
 
 
 def _read_regions(table: pa.Table, numbers: Integers, items: pa.Table) -> pd.DataFrame:
-    """Return a row for each region and whole sentence of ``table``, which has conditions.
+    """Return all regions and whole sentences of ``table``, whose rows are of the items ``numbers``.
 
-    ``numbers`` has the item of each row of ``table``. The columns of the result are item, row (of
-    ``table``), condition, regions (name), region_starts and region_ends.
+    The columns are item, row (of ``table``), condition, regions (name), and the region's ends.
     """
     rows = table.select(["good", "condition", *REGIONS]).to_pandas()
     rows = rows.astype({"condition": object}).assign(item=numbers, row=np.arange(len(rows)))
@@ -259,11 +258,11 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
 
 FOLDS = 10
 FEWEST = 20
-"""Smallest number of distinct sentences for ``FOLDS`` folds; fewer have a fold each."""
+"""Smallest number of sentences for ``FOLDS`` folds; fewer sentences have a fold each."""
 
 
 def folds_of(ids: Sequence[str]) -> Integers:
-    """Return the fold of each sentence [n], by a hash of its id; copies of it share a fold."""
+    """Return the fold of each sentence [n], by a hash of its id."""
     distinct, sentence = np.unique(np.asarray(ids, dtype=str), return_inverse=True)
     if len(distinct) < FEWEST:
         return np.asarray(sentence, dtype=np.int64)

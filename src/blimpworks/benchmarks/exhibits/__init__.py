@@ -23,11 +23,7 @@ REQUIREMENTS: Mapping[str, str] = {
 
 
 def specs_of(name: str, present: Set[str], *, released: bool) -> tuple[ExhibitSpec, ...]:
-    """List the exhibits of a benchmark whose data are ``present``, such as ``{"people"}``.
-
-    ``released`` tells whether there are released or printed numbers; without them, exhibits have no
-    published form.
-    """
+    """List the exhibits whose data are ``present``; published forms need ``released`` numbers."""
     specs = []
     for spec in read_specs(Path(__file__).with_name("specs.tsv"), name, __name__):
         if REQUIREMENTS.get(spec.name) in {None, *present}:

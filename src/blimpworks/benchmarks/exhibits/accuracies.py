@@ -59,10 +59,7 @@ def _item_counts(view: View) -> dict[str, dict[str, str]]:
 def _sections(
     view: View, rows: Sequence[str], first: Sequence[str] = (), last: Sequence[str] = ()
 ) -> Iterator[Section]:
-    """Yield a section for each block of columns and language.
-
-    ``rows`` are keys of rows. The columns ``first`` begin each block, and ``last`` end the last.
-    """
+    """Yield a section for each block of columns and language; ``last`` ends the last block."""
     model_blocks = [*blocks([name for name in view.columns if name not in first])]
     if last and len(model_blocks[-1]) > LAST_BLOCK_MODELS:
         model_blocks.append([])  # a block of the columns ``last`` only
@@ -108,10 +105,7 @@ class Baselines:
         return [name for key, name in COLUMN_NAMES.items() if key in {*self.rows["baseline"]}]
 
     def cells(self, lang: str, phenomenon: str, row: str, paradigm: str = ALL) -> Iterator[Cell]:
-        """Yield the row's cells: accuracies of the baselines that decide the most items.
-
-        A baseline by word frequency, for example, decides nothing in a language without a list.
-        """
+        """Yield the row's cells: accuracies of the baselines that decide the most items."""
         where: dict[str, Any] = {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}
         where = {key: value for key, value in where.items() if value != ALL}
         sums = select_rows(self.rows, where).groupby("baseline")[["correct", "n"]].sum()
@@ -147,11 +141,8 @@ def correlations_with_people(view: View, lang: str) -> dict[str, list[Cell]]:
             where = {"lang": lang, "model": [models[0], HUMAN]}
             rows_by_column[column] = select_rows(view.rows, where)
     common: dict[str, dict[str, pd.DataFrame]] = {}  # {unit: {column: accuracies [unit, 2]}}
-    for unit in UNIT_NAMES:
-        common[unit] = {
-            column: views.accuracies_by(rows, unit).dropna()
-            for column, rows in rows_by_column.items()
-        }
+    for unit, (column, rows) in product(UNIT_NAMES, rows_by_column.items()):
+        common.setdefault(unit, {})[column] = views.accuracies_by(rows, unit).dropna()
     paradigms, phenomena = (max(map(len, by_column.values())) for by_column in common.values())
     cells: dict[str, list[Cell]] = {}
     for unit in [*UNIT_NAMES] if paradigms != phenomena else [PARADIGM]:

@@ -128,10 +128,7 @@ def _ranked_cells(view: View, lang: str) -> list[tuple[Cell, list[Cell]]]:
 
 
 def _limits(cells: Sequence[Cell], chance: bool) -> tuple[float, float]:
-    """Return the limits of an axis for the values and intervals of cells.
-
-    They are multiples of 5 with a margin of 2, within -2 and 102; with ``chance``, 50 is inside.
-    """
+    """Return the limits of an axis for all numbers of cells; with ``chance`` also for 50 %."""
     ends = [end for cell in cells for end in (cell.value, cell.low, cell.high) if end is not None]
     low = min([*ends, CHANCE] if chance else ends)
     return max(-2.0, 5 * math.floor(low / 5) - 2), min(102.0, 5 * math.ceil(max(ends) / 5) + 2)
@@ -317,10 +314,7 @@ def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
 def _draw_phenomena(
     axes: Axes, cells: Sequence[Cell], rows: Sequence[str], hues: Mapping[str, Any]
 ) -> None:
-    """Draw accuracies by phenomenon (``rows``): large points for people; many models are faint.
-
-    ``hues`` has the colour of each column: people and models.
-    """
+    """Draw accuracies by phenomenon (``rows``), in ``hues`` by column; many models are faint."""
     few = len(hues) - 1 <= len(style.PALETTE)
     for number, (column, hue) in enumerate(hues.items()):
         shift = 0.7 * ((number + 0.5) / len(hues) - 0.5) if few else 0.0

@@ -36,13 +36,10 @@ COEFFICIENTS = choice({name: name for name in (PEARSON, SPEARMAN)})
 
 
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """Return accuracies [unit, model], NaN where a model has none.
-
-    ``unit`` is paradigm or phenomenon. If a model has no rows of phenomena, the accuracies of
-    phenomena are means over paradigms, for all models.
-    """
+    """Return accuracies [paradigm or phenomenon, model], NaN where a model has none."""
     chosen = rows[rows[PARADIGM] != ALL]
     if unit == PHENOMENON:
+        # Unless all models have rows of phenomena, phenomena are means over paradigms.
         phenomena = rows[(rows[PARADIGM] == ALL) & (rows[PHENOMENON] != ALL)]
         if {*phenomena["model"]} == {*rows["model"]}:
             chosen = phenomena
@@ -52,10 +49,7 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
 
 
 def correlate(accuracies: pd.DataFrame, coefficient: str) -> float:
-    """Correlate two columns over the rows with both values.
-
-    Returns NaN for fewer than two of these rows, and for a constant column.
-    """
+    """Correlate two columns over rows with both; NaN for fewer than two, and a constant column."""
     complete = accuracies.dropna()
     values = (complete.rank() if coefficient == SPEARMAN else complete).to_numpy(float)
     # Equal accuracies can differ by rounding.
@@ -107,10 +101,7 @@ def _matthews(rows: pd.DataFrame) -> float:
 
 
 def effects_in(rows: pd.DataFrame, name: str) -> pd.Series:
-    """Return the values of the effect ``name`` [nats], in the rows that have it.
-
-    A row's ``effects`` are in the order of its ``effect_names``, such as ``[1.5]`` and ``[cost]``.
-    """
+    """Return the values of an effect [nats], in the rows whose ``effect_names`` list it."""
     effects = rows[["effect_names", "effects"]].dropna().explode(["effect_names", "effects"])
     return effects["effects"][effects["effect_names"] == name].astype(float).dropna()
 
@@ -325,10 +316,7 @@ class View:
 
 
 def read_view(tables: Tables, labels: Labels) -> View:
-    """Read the accuracies that the labels ask for: measured by their method, or published.
-
-    Published are those of released decisions; if there are none, the printed ones.
-    """
+    """Read accuracies: measured ones by the labels' method; or released ones, else printed ones."""
     where: dict[str, Any] = {"benchmark": labels.facts["benchmark"]["name"]}
     if labels.source == "published":
         published = select_rows(read_plain(ACCURACIES, tables[SOURCE]), where)
@@ -345,10 +333,7 @@ def read_view(tables: Tables, labels: Labels) -> View:
 
 
 def _families(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
-    """Return the models of each column of published accuracies, the best first.
-
-    If the declaration says that names end in seeds, ``lstm_1`` and ``lstm_2`` share a column.
-    """
+    """Return the models of each column, the best first; seeds of a model share a column."""
     has_seeds = labels.facts["benchmark"].get("seeds")
     means = rows[rows["phenomenon"] == ALL].groupby("model")["accuracy"].mean()
     families: dict[str, list[str]] = {}
