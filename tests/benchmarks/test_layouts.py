@@ -136,6 +136,14 @@ def test_equal_pairs_have_ids_of_their_own_and_the_first_keeps_its_id(tmp_path):
     assert len({*ids}) == 4
 
 
+def test_items_of_one_name_with_other_sentences_are_no_copies(tmp_path, caplog):
+    entry = {"layout": "alternatives", "files": "*.csv", "options": ["x", "y"], "id": "i"}
+    for other, copies in (("E", 0), ("A", 1)):
+        files = {"a.csv": f"i,x,y,r\n1,A,B,0\n1,{other},B,0\n"}
+        built(tmp_path / "toy", files, data=[{**entry, "right": {"column": "r"}}])
+        assert caplog.text.count("1 of 2 items are copies of others") == copies
+
+
 JSONL = {**PAIRS, "files": "*.jsonl"}
 SINGLE = {"layout": "sentences", "files": "*.csv", "sentence": "s", "label": "ok"}
 LABELLED = {**SINGLE, "layout": "labelled_rows", "good": [1], "bad": [0]}

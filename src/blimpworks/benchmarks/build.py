@@ -218,7 +218,7 @@ def build_items(
     identical = sum(row.get("identical", False) for row in rows)
     if identical:
         log.warning("%s: %d of %d pairs are twice the same sentence", output, identical, len(rows))
-    repeated = len(chosen) - len({_content(item) for _, item in chosen})
+    repeated = len(chosen) - len({(item.paradigm, *item.sentences) for _, item in chosen})
     if repeated:
         log.warning("%s: %d of %d items are copies of others", output, repeated, len(chosen))
     facts = {
