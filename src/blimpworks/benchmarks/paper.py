@@ -280,7 +280,8 @@ class Declared(Declaration):
             if row.value is None or row.unit != "%":
                 continue
             if row.exhibit == "phenomena":
-                phenomenon, paradigm = ALL if row.row.lower() == ALL else row.row, ALL
+                phenomenon = ALL if row.row.lower() == ALL else row.row
+                paradigm = ALL
             elif row.exhibit == "paradigms":
                 phenomenon, paradigm = self.phenomenon_of(row.row) or row.row, row.row
             else:

@@ -182,42 +182,52 @@ class Table:
 
 
 def _csv_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
-    """Yield the cells of each line, or of each row if ``quotes: csv`` allows line breaks."""
-    rows: list[tuple[int, Sequence[str]]] = []
     # With skipinitialspace, a quotation mark opens a cell after a separator and a space too.
     options: Any = {"delimiter": table.separator, "strict": True, "skipinitialspace": True}
+    read = _rows_over_lines if table.entry.quotes == "csv" else _rows_of_lines
     with cells_of_any_size():
-        if table.entry.quotes == "csv":
-            reader, line = csv.reader((f"{text}\n" for text in table.lines), **options), 1
-            try:
-                for cells in reader:
-                    if not leaves_out(line, not cells):
-                        rows.append((line, cells))
-                    line = reader.line_num + 1
-            except csv.Error as error:
-                account.faults.append(
-                    f"{table.name}:{line}: {error}; correct the file, or write 'quotes: none' "
-                    "where quotation marks are text."
-                )
-        else:
-            for line, text in enumerate(table.lines, start=1):
-                if leaves_out(line, not text):
-                    continue
-                if table.quotes == "none":
-                    cells = text.split(table.separator)
-                    if table.entry.quotes is None:
-                        _check_quotes(table, line, cells)
-                    rows.append((line, cells))
-                    continue
-                try:
-                    rows.append((line, next(csv.reader([text], **options))))
-                except csv.Error as error:
-                    account.faults.append(
-                        f"{table.name}:{line}: a quotation mark is not closed before the cell or "
-                        f"the line ends ({error}); write 'quotes: none' where quotation marks are "
-                        "text, or 'quotes: csv' where cells hold line breaks."
-                    )
+        rows = [*read(table, account, leaves_out, options)]
     yield from _with_headings(table, rows, account)
+
+
+def _rows_over_lines(
+    table: Table, account: Account, leaves_out: LeavesOut, options: Any
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the first line and the cells of each row; cells in quotes may have line breaks."""
+    reader, line = csv.reader((f"{text}\n" for text in table.lines), **options), 1
+    try:
+        for cells in reader:
+            if not leaves_out(line, not cells):
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        account.faults.append(
+            f"{table.name}:{line}: {error}; correct the file, or write 'quotes: none' where "
+            "quotation marks are text."
+        )
+
+
+def _rows_of_lines(
+    table: Table, account: Account, leaves_out: LeavesOut, options: Any
+) -> Iterator[tuple[int, list[str]]]:
+    for line, text in enumerate(table.lines, start=1):
+        if leaves_out(line, not text):
+            continue
+        if table.quotes == "none":
+            cells = text.split(table.separator)
+            if table.entry.quotes is None:
+                _check_quotes(table, line, cells)
+            yield line, cells
+            continue
+        try:
+            [cells] = csv.reader([text], **options)
+            yield line, cells
+        except csv.Error as error:
+            account.faults.append(
+                f"{table.name}:{line}: a quotation mark is not closed before the cell or the line "
+                f"ends ({error}); write 'quotes: none' where quotation marks are text, or 'quotes: "
+                "csv' where cells hold line breaks."
+            )
 
 
 def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:
@@ -398,6 +408,9 @@ def _sheet_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
             f"{table.name} has no sheet {table.entry.sheet or 'of cells'!r} (it has: "
             f"{', '.join(sheets)}); correct 'sheet'."
         )
+    for unread in book.worksheets[1:]:
+        if table.entry.sheet is None and any(map(any, unread.values)):
+            account.notes["sheets after the first, which are not read"] += 1
     rows: list[tuple[int, Sequence[object]]] = []
     for line, row in enumerate(sheet.iter_rows(), start=1):
         # A cell with an error of a formula, such as #NAME?, has no value. Excel writes some

@@ -117,7 +117,7 @@ def _group_by_formulas(
         formula_by_region: dict[Region, Formula] = {}
         for formula in (*effects_of, *predictions):
             formula_by_region |= dict.fromkeys(sorted(formula.regions), formula)
-        slices = {}
+        slices = {}  # rows of each region in ``compared``, which are the items' in order
         for region, formula in formula_by_region.items():
             rows = by_region.get(region, all_regions[:0]).reindex(members)
             is_lacking = rows["row"].isna().to_numpy()
@@ -168,11 +168,10 @@ def _design_columns(
     tie, near_ties = np.zeros((2, len(usable)), dtype=bool)
     held: list[list[bool] | None] = [None] * len(usable)
     effects: list[list[float | None] | None] = [None] * len(usable)
+    all_values, all_bounds = regions
     for group in groups:
-        values, bounds = (
-            {key: numbers[positions] for key, positions in group.slices.items()}
-            for numbers in regions
-        )
+        values = {region: all_values[rows] for region, rows in group.slices.items()}
+        bounds = {region: all_bounds[rows] for region, rows in group.slices.items()}
         margins = np.stack([formula.margins(values, bounds) for formula in group.predictions])
         margin[group.items] = margins.min(axis=0)
         decisive = margins if group.by_mean else margins.min(axis=0, keepdims=True)

@@ -173,9 +173,9 @@ def _set_log_scale(axes: Axes, values: Sequence[float]) -> None:
     axes.set_xscale("log")
     decades = math.log10(max(values) / min(values))
     if decades < 0.5:
+        # Widen the range to 0.8 decades.
         middle = math.sqrt(max(values) * min(values))
         axes.set_xlim(middle / 2.5, middle * 2.5)
-        decades = 0.8
     steps = [1] if decades >= 2.5 else [1, 3]
     if decades < 1.5:
         steps = [1, 2, 5]
@@ -280,7 +280,7 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _hues(names: Sequence[str], common_hue: str) -> tuple[bool, dict[str, str]]:
-    """Return whether the palette has enough colours, and each name's colour or ``common_hue``."""
+    """Return whether the names are few enough for a colour each, and these or ``common_hue``."""
     few = len(names) <= len(style.PALETTE)
     hues = style.colours(len(names)) if few else [common_hue] * len(names)
     return few, dict(zip(names, hues, strict=True))

@@ -172,9 +172,9 @@ class HeatMap:
             )
             self._draw_panel(figure.add_axes(box), panel)
         length = min(2.0, width - 0.5)
-        box = ((width - length) / 2 / width, 0.32 / height, length / width, 0.09 / height)
-        scale, axes = ScalarMappable(self.norm, self.colours), figure.add_axes(box)
-        bar = figure.colorbar(scale, cax=axes, orientation="horizontal", ticks=[*self.ticks])
+        bar_box = ((width - length) / 2 / width, 0.32 / height, length / width, 0.09 / height)
+        scale, bar_axes = ScalarMappable(self.norm, self.colours), figure.add_axes(bar_box)
+        bar = figure.colorbar(scale, cax=bar_axes, orientation="horizontal", ticks=[*self.ticks])
         bar.outline.set_visible(False)
         bar.ax.tick_params(labelsize=SMALL, length=2, pad=1)
         bar.set_label(self.label, fontsize=7, labelpad=1)
@@ -318,7 +318,7 @@ def correlations(tables: Tables, labels: Labels) -> Exhibit:
         )
         figure = heat_map.draw()
     else:
-        few = f"fewer than {FEWEST} paradigms in common"
+        few = f"fewer than {FEWEST} paradigms in common, or equal accuracies"
         reason = "a single model" if len(columns) < 2 else few
         figure = no_figure(reason)
     description = view.described("correlations", empty=reason, names=names)
