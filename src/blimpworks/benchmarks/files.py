@@ -292,36 +292,20 @@ def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account
                         old = as_text(cells[column]).strip()
                         old_values[column].add(old)
                         cells[column] = new_by_old.get(old, cells[column])
-                for column, separator in entry.split.items():
-                    value = cells.get(column)
-                    if not isinstance(value, str) or separator not in value:
-                        raise UserError(
-                            f"{table.name}:{line}: column {column!r} is {value!r:.60}; expected "
-                            f"text with {separator!r} in it. Correct the file, or 'split'."
-                        )
-                    texts = value.split(separator)
-                    if text_counts.setdefault(column, len(texts)) != len(texts):
-                        raise UserError(
-                            f"{table.name}:{line}: column {column!r} has {len(texts)} texts, "
-                            f"divided by {separator!r}, and rows before have "
-                            f"{text_counts[column]}; correct the file."
-                        )
-                    for number, text in enumerate(texts):
-                        cells[f"{column}.{number}"] = text
                 rows.append(Row(cells, table.name, line, account))
+                cells |= _split_texts(rows[-1], entry.split, text_counts)
             tables.append((name_columns, rows))
     account.check_faults()
-    # The headings of ratings are renamed later, with the ratings.
-    for column, new_by_old in () if is_wide(entry) else new_values.items():
+    for column, new_by_old in new_values.items():
         unused = len({*new_by_old} - old_values[column])
         is_table = isinstance(entry.rename[column], str)
-        if is_table and 0 < unused < len(new_by_old):
+        if unused == 0 or is_wide(entry):
+            continue  # headings of ratings are renamed later, with the ratings
+        if is_table and unused < len(new_by_old):
             # Several entries may share a table, of which each needs only some lines.
             account.notes[f"values in the table of rename.{column} that no row has"] += unused
-        elif unused:
-            _check_values(
-                account, f"rename.{column}", [*new_by_old], old_values[column], fold=False
-            )
+            continue
+        _check_values(account, f"rename.{column}", [*new_by_old], old_values[column], fold=False)
     absent = {*entry.skip_lines} - {"reason", *account.files}
     if absent:
         raise UserError(
@@ -329,6 +313,32 @@ def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account
             f"are read ({', '.join([*account.files][:4])}); correct it."
         )
     return tables
+
+
+def _split_texts(
+    row: Row, separators: Mapping[str, str], text_counts: dict[str, int]
+) -> dict[str, str]:
+    """Return the texts of divided columns, such as ``sentences.0`` and ``sentences.1``.
+
+    ``text_counts`` has the number of texts of each column in rows before. Raises UserError if a
+    cell has another number of texts, or no separator.
+    """
+    added: dict[str, str] = {}
+    for column, separator in separators.items():
+        value = row.cells.get(column)
+        if not isinstance(value, str) or separator not in value:
+            raise UserError(
+                f"{row.location}: column {column!r} is {value!r:.60}; expected text with "
+                f"{separator!r} in it. Correct the file, or 'split'."
+            )
+        texts = value.split(separator)
+        if text_counts.setdefault(column, len(texts)) != len(texts):
+            raise UserError(
+                f"{row.location}: column {column!r} has {len(texts)} texts, divided by "
+                f"{separator!r}, and rows before have {text_counts[column]}; correct the file."
+            )
+        added |= {f"{column}.{number}": text for number, text in enumerate(texts)}
+    return added
 
 
 def _check_values(

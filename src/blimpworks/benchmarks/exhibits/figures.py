@@ -137,6 +137,7 @@ def _limits(cells: Sequence[Cell], chance: bool) -> tuple[float, float]:
 def models(tables: Tables, labels: Labels) -> Exhibit:
     """Draw models by accuracy (or families of released models with their seeds), best first."""
     view = views.read_view(tables, labels)
+    # {language: [(cell of a column, cells of its seeds)]}
     ranked = {lang: _ranked_cells(view, lang) for lang in view.languages}
     cells: list[Cell] = []
     for cell, cells_of_seeds in chain.from_iterable(ranked.values()):
@@ -369,8 +370,10 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     phenomena = [*view.phenomena, ALL] if len(view.phenomena) > 1 else view.phenomena
     names = Names.of([*view.phenomenon_names.values(), *view.languages.values()])
     columns = 2 if correlated else 1
-    rows = max(len(phenomena) * (0.08 + 0.06 * (len(hues) if few else 2)), 0.14 * len(hues))
-    figure = style.new_figure(style.PAGE_INCHES, (0.6 + rows) * len(view.languages) + 0.3)
+    # Heights in inches. A panel has a row of points for each phenomenon, or for each correlation.
+    row_height = 0.08 + 0.06 * (len(hues) if few else 2)
+    panel_height = max(len(phenomena) * row_height, 0.14 * len(hues))
+    figure = style.new_figure(style.PAGE_INCHES, (0.6 + panel_height) * len(view.languages) + 0.3)
     layout: dict[str, Any] = {"squeeze": False, "gridspec_kw": {"width_ratios": [3, 2][:columns]}}
     grid = figure.subplots(len(view.languages), columns, sharex="col", **layout)
     for (lang, language), panels in zip(view.languages.items(), grid, strict=True):

@@ -244,7 +244,8 @@ class View:
         return distinct_names({name: printed_name(name) for name in (*self.phenomena, ALL)})
 
     @cached_property
-    def _indices(self) -> Mapping[Any, Any]:
+    def _positions(self) -> Mapping[Any, Any]:
+        # {(language, phenomenon, paradigm, model): positions in ``rows``}
         return dict(self.rows.groupby(["lang", "phenomenon", "paradigm", "model"]).indices)
 
     def paradigms(self, lang: str) -> list[tuple[str, str]]:
@@ -279,8 +280,7 @@ class View:
     ) -> pd.DataFrame:
         """Return the rows of models that have all three labels; the last two may be ``all``."""
         keys = [(lang, phenomenon, paradigm, model) for model in models]
-        indices = [index for key in keys for index in self._indices.get(key, ())]
-        return self.rows.iloc[indices]
+        return self.rows.iloc[[n for key in keys for n in self._positions.get(key, ())]]
 
     def phenomenon_rows(self, lang: str, phenomenon: str, models: Sequence[str]) -> pd.DataFrame:
         """Return the rows of models on a phenomenon, or on its paradigms if it has no row."""
