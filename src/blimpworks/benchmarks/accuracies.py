@@ -106,7 +106,8 @@ def read_people(
         frames.append(rows)
     judgements = pd.concat(frames).assign(model=HUMAN)
     for lang, paradigms in judgements.groupby("lang", sort=False)["paradigm"]:
-        if (paradigms == ALL).nunique() > 1:
+        is_whole_phenomenon = paradigms == ALL
+        if is_whole_phenomenon.any() and not is_whole_phenomenon.all():
             raise UserError(
                 f"{declaration}: people judged paradigms of {lang!r} and also whole phenomena, "
                 "which cannot be added up; keep the entry of one of them in 'people'."

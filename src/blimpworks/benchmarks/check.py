@@ -72,9 +72,7 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     unit = declared.unit
     for lang in declared.languages:
         declared.check_number(lang, sum(item.lang == lang for item in items))
-    formats: dict[str, str] = {}
-    for account in accounts:
-        formats |= account.files
+    formats = {name: text for account in accounts for name, text in account.files.items()}
     yield f"{declared.label}: {counted(len(items), unit)} from {counted(len(formats), 'file')}"
     for text, n in Counter(formats.values()).most_common(MOST_FORMATS):
         yield f"  {n} as {text}"

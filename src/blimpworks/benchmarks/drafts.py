@@ -148,7 +148,8 @@ def _is_data(headings: Sequence[str]) -> bool:
     """Tell whether the first row is data: one cell is a label, a number or a sentence."""
     filled = [heading for heading in headings if heading]
     # Columns may be numbered: the headings 0, 1, 2, or 1, 2, 3.
-    if filled in [[str(start + i) for i in range(len(filled))] for start in (0, 1)]:
+    numbers = [str(number) for number in range(len(filled) + 1)]
+    if filled in (numbers[:-1], numbers[1:]):
         return False
     return any(
         heading.casefold() in NO_HEADINGS
