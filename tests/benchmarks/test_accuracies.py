@@ -94,6 +94,13 @@ def test_printed_accuracies_have_no_interval_and_may_be_of_phenomena_alone(tmp_p
     assert {*rows} == {("human", "Agreement", "all"), ("human", "all", "all")}
 
 
+def test_accuracies_of_known_and_unknown_numbers_are_not_added_up(tmp_path):
+    people = [{**PRINTED, "files": "a.csv", "n": "n"}, {**PRINTED, "files": "b.csv"}]
+    files = {"a.csv": "paradigm,human,n\nsva,0.9,100\n", "b.csv": "paradigm,human\nnpi,0.1\n"}
+    with pytest.raises(UserError, match="only some entries of 'people' in 'eng' have numbers"):
+        accuracies(tmp_path, library.read_people, files, people=people)
+
+
 def test_released_decisions_become_accuracies_of_their_models(tmp_path):
     text = "model,suite,correct\nlstm_1,sva,True\nlstm_1,sva,False\nlstm_2,sva,True\n"
     entry = {"files": "d.csv", "model": "model", "paradigm": "suite", "correct": "correct"}

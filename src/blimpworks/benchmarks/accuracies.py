@@ -105,12 +105,18 @@ def read_people(
             )
         frames.append(rows)
     judgements = pd.concat(frames).assign(model=HUMAN)
-    for lang, paradigms in judgements.groupby("lang", sort=False)["paradigm"]:
-        is_whole_phenomenon = paradigms == ALL
-        if is_whole_phenomenon.any() and not is_whole_phenomenon.all():
+    for lang, of_language in judgements.groupby("lang", sort=False):
+        # Both truth values in a column mean that judgements of both kinds are there.
+        is_whole_phenomenon = of_language["paradigm"] == ALL
+        if is_whole_phenomenon.nunique() > 1:
             raise UserError(
                 f"{declaration}: people judged paradigms of {lang!r} and also whole phenomena, "
                 "which cannot be added up; keep the entry of one of them in 'people'."
+            )
+        if of_language["unknown_n"].nunique() > 1:
+            raise UserError(
+                f"{declaration}: only some entries of 'people' in {lang!r} have numbers of "
+                "judgements, so that they cannot be added up; name 'n' of all accuracies."
             )
     return {
         "rows": _write_accuracies(judgements, benchmark, HUMAN, output),
