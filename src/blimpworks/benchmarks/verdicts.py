@@ -401,9 +401,3 @@ def matthews_correlation(
     scale = np.sqrt(positive * (count - positive) * (predicted * (count - predicted)))
     values: Floats = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0)
     return values
-
-
-def matthews(acceptable: Mask, accepted: Mask) -> float:
-    """Compute Matthews' correlation of two masks [n]."""
-    both = (acceptable & accepted).sum()
-    return float(matthews_correlation(len(acceptable), acceptable.sum(), accepted.sum(), both))

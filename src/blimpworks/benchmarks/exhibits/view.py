@@ -94,10 +94,12 @@ def rated_count(rows: pd.DataFrame, column: str) -> float:
 
 
 def _matthews(rows: pd.DataFrame) -> float:
-    from blimpworks.benchmarks.verdicts import matthews
+    from blimpworks.benchmarks.verdicts import matthews_correlation
 
     judged = rows[rows["correct"].notna()]
-    return matthews(judged["acceptable"].to_numpy(bool), judged["accepted"].to_numpy(bool))
+    acceptable, accepted = (judged[name].to_numpy(bool) for name in ("acceptable", "accepted"))
+    both = (acceptable & accepted).sum()
+    return float(matthews_correlation(len(judged), acceptable.sum(), accepted.sum(), both))
 
 
 def effects_in(rows: pd.DataFrame, name: str) -> pd.Series:
