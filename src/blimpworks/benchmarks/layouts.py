@@ -306,18 +306,19 @@ def _is_first(row: Row, column: str, first: entries.Values, second: entries.Valu
 
 
 def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration) -> Iterator[Pair]:
-    """Yield a pair of each good with each bad row of an item. UserError without good or bad."""
+    """Yield a pair of each good with each bad row of an item. UserError if either is absent."""
     groups: dict[object, list[Row]] = {}
     counts: Counter[object] = Counter()  # of rows, by key
-    first_lines: dict[str, int] = {}  # of rows that are read, by file
+    left_out: dict[str, list[int]] = {}  # by file; above the first row are headings
     for row in rows:
-        first_lines.setdefault(row.file, row.line)
+        if row.file not in left_out:
+            lines = sorted(row.account.left_out_lines.get(row.file, ()))
+            left_out[row.file] = [line for line in lines if line > row.line]
         key = item_key(row, data, data.item)
         # Without a column of items, the first two rows with a key are an item, then the next two.
         number = 0 if data.item else counts[key] // 2
         counts[key] += 1
         groups.setdefault((number, key), []).append(row)
-    good_position = 1 if data.order == "bad first" else 0
     for group in groups.values():
         with group[0].account.collecting():
             good_rows: list[Row] = []
@@ -326,10 +327,10 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
                 if data.label:
                     is_good = _is_first(row, data.label, data.good, data.bad)
                 else:
-                    is_good = position == good_position
+                    is_good = position == (1 if data.order == "bad first" else 0)
                 (good_rows if is_good else bad_rows).append(row)
             if not data.item:
-                _check_neighbours(group, first_lines[group[0].file])
+                _check_neighbours(group, left_out[group[0].file])
             if not good_rows or not bad_rows:
                 lacking = "bad" if good_rows else "good"
                 raise UserError(
@@ -346,8 +347,8 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
                 yield Pair(good=good, bad=bad, regions=regions, **labels)
 
 
-def _check_neighbours(group: Sequence[Row], first_line: int) -> None:
-    """Raise UserError if a row of this pair, or of one since ``first_line``, was left out alone."""
+def _check_neighbours(group: Sequence[Row], left_out: Sequence[int]) -> None:
+    """Raise UserError if one row of this pair, or of one above, is among the lines ``left_out``."""
     first, second = group[0], group[-1]
     if first is second:
         raise UserError(
@@ -355,10 +356,9 @@ def _check_neighbours(group: Sequence[Row], first_line: int) -> None:
             "successive rows of a file, paradigm and language make a pair. Correct the file, or "
             "name 'item'."
         )
-    left_out = sorted(first.account.left_out_lines.get(first.file, ()))
-    # Lines that are left out before the first row may be headings.
-    start, before, between = (bisect(left_out, n) for n in (first_line, first.line, second.line))
-    if before != between or (before - start) % 2:
+    # Pairs that are left out have two lines each.
+    above_first, above_second = (bisect(left_out, row.line) for row in group)
+    if above_first % 2 or above_second > above_first:
         raise UserError(
             f"{first.location}: its pair would be with line {second.line}, and 'where' or "
             "'skip_lines' may have left out one row of a pair; name 'item', or leave out both rows."

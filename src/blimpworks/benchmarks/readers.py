@@ -245,9 +245,8 @@ def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:
     if suspects:
         raise UserError(
             f"{table.name}:{line}: the quotes of the cell {suspects[0]!r:.60} look like those of "
-            "csv; "
-            "write 'quotes: csv' if they only enclose the text, or 'quotes: none' if they belong "
-            "to it."
+            "csv; write 'quotes: csv' if they only enclose the text, or 'quotes: none' if they "
+            "belong to it."
         )
 
 
@@ -260,13 +259,14 @@ def _with_headings(
     """
     names: Sequence[str] | None = table.entry.columns
     for number, (line, cells) in enumerate(rows):
-        headings = {*(names or ())} & {as_text(cell).strip() for cell in cells}
-        if number == 0 and headings:
-            raise UserError(
-                f"{table.name}:{line}: the first row has the cell {min(headings)!r}, a name of "
-                "'columns', which is for tables without headings; leave 'columns' out, or the line "
-                "with 'skip_lines'."
-            )
+        if names and number == 0:
+            headings = {*names} & {as_text(cell).strip() for cell in cells}
+            if headings:
+                raise UserError(
+                    f"{table.name}:{line}: the first row has the cell {min(headings)!r}, a name of "
+                    "'columns', which is for tables without headings; leave 'columns' out, or the "
+                    "line with 'skip_lines'."
+                )
         if names is None:
             if line < table.entry.header_row:
                 continue
