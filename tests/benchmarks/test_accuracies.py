@@ -94,6 +94,13 @@ def test_printed_accuracies_have_no_interval_and_may_be_of_phenomena_alone(tmp_p
     assert {*rows} == {("human", "Agreement", "all"), ("human", "all", "all")}
 
 
+def test_accuracies_of_known_and_unknown_numbers_are_not_added_up(tmp_path):
+    people = [{**PRINTED, "files": "a.csv", "n": "n"}, {**PRINTED, "files": "b.csv"}]
+    files = {"a.csv": "paradigm,human,n\nsva,0.9,100\n", "b.csv": "paradigm,human\nnpi,0.1\n"}
+    with pytest.raises(UserError, match="only some entries of 'people' in 'eng' have numbers"):
+        accuracies(tmp_path, library.read_people, files, people=people)
+
+
 def test_released_decisions_become_accuracies_of_their_models(tmp_path):
     text = "model,suite,correct\nlstm_1,sva,True\nlstm_1,sva,False\nlstm_2,sva,True\n"
     entry = {"files": "d.csv", "model": "model", "paradigm": "suite", "correct": "correct"}
@@ -137,6 +144,8 @@ def test_perplexities_are_named_as_released_decisions_name_models(tmp_path):
             "people.csv:3: column 'who' is empty"),
         ({**CHOICES, "paradigm": "uid"}, "uid,chose\nsva,good\n,bad\n",
             "people.csv:3: column 'uid' is empty"),
+        ({**CHOICES, "n": "n"}, "paradigm,chose,n\nsva,good,30\n",
+            "n is a key of another kind than choices"),
         (LONG, "paradigm,side,score\nsva,good,7\nsva,bad,2\n", "no person rated good and bad"),
         (WIDE, "paradigm,person_1\nsva,1\n", "fits 'headings' .'annotator_{person}'"),
         ({**WIDE, "answer": "label"}, "paradigm,label,annotator_1\nsva,0,NA\nnpi,1,1\n",

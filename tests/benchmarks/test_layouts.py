@@ -42,10 +42,11 @@ def tarred(suffix: str, link: bytes = tarfile.LNKTYPE) -> bytes:
     return buffer.getvalue()
 
 
-def workbook(*pairs: tuple[str, str]) -> bytes:
+def workbook(*pairs: tuple[str, str], more: tuple[str, ...] = ()) -> bytes:
     book = openpyxl.Workbook()
     for row in (["good", "bad"], *pairs):
         book.active.append(row)
+    book.create_sheet().append(more)
     saved, changed = io.BytesIO(), io.BytesIO()
     book.save(saved)
     with zipfile.ZipFile(saved) as old, zipfile.ZipFile(changed, "w") as new:
@@ -134,6 +135,23 @@ def test_equal_pairs_have_ids_of_their_own_and_the_first_keeps_its_id(tmp_path):
     ids = [row["item_id"] for row in twice]
     assert ids[:2] == [row["item_id"] for row in once]
     assert len({*ids}) == 4
+
+
+@pytest.mark.parametrize(("more", "notes"), [((), []), (("A", "B"), [1])])
+def test_sheets_that_are_not_read_are_counted(tmp_path, more, notes):
+    path = declare(
+        tmp_path / "toy", {"a.xlsx": workbook(*TWO, more=more)}, data=[{**PAIRS, "files": "*.xlsx"}]
+    )
+    facts = build_items(path, [], path.parent, "toy", "eng", tmp_path / "items.parquet")
+    assert [*facts["account"]["data.0"]["notes"].values()] == notes
+
+
+def test_items_of_one_name_with_other_sentences_are_no_copies(tmp_path, caplog):
+    entry = {"layout": "alternatives", "files": "*.csv", "options": ["x", "y"], "id": "i"}
+    for other, copies in (("E", 0), ("A", 1)):
+        files = {"a.csv": f"i,x,y,r\n1,A,B,0\n1,{other},B,0\n"}
+        built(tmp_path / "toy", files, data=[{**entry, "right": {"column": "r"}}])
+        assert caplog.text.count("1 of 2 items are copies of others") == copies
 
 
 JSONL = {**PAIRS, "files": "*.jsonl"}

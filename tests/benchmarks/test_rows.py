@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.files import columns_in
-from blimpworks.benchmarks.readers import Account
 from blimpworks.benchmarks.templates import Row, cell
 from blimpworks.errors import UserError
 from support.declared_kit import PAIRS, built, jsonl, pairs_of, regions_of
@@ -199,8 +199,12 @@ def test_lines_of_aligned_files_are_rows(tmp_path, lang, more, expected):
     [
         ({"en/generated.gold": "singular\t5\tis\tare\n"}, {}, "en/generated.text has 2 rows, and"),
         ({"en/generated.text": "Dogs bark .\n\n"}, {}, "en/generated.text:2 is empty; expected a"),
-        ({}, {"aligned": [{**GOLD, "files": "*/generated.gold"}]}, "has 2 files beside it; expec"),
-        ({"de/generated.eval": "1\n"}, {}, "de/generated.eval is 'aligned', but beside no file of"),
+        ({}, {"aligned": [{**GOLD, "files": "*/generated.gold"}]}, "2 files of 'aligned'"),
+        (
+            {"de/generated.eval": "1\n"},
+            {},
+            "de/generated.eval is 'aligned', and belongs to no file",
+        ),
         ({}, {"aligned": [GOLD, {**EVAL, "columns": ["at"]}]}, "generated.eval:1: column 'at' is"),
         ({}, {"aligned": [{**EVAL, "columns": ["a", "b"]}]}, "is plain text, and has one column"),
     ],

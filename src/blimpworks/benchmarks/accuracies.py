@@ -17,12 +17,13 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
+from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.build import named_files
 from blimpworks.benchmarks.declaration import Declaration, People, Released
 from blimpworks.benchmarks.entries import Values
 from blimpworks.benchmarks.files import columns_in, rows_in, with_new_names
 from blimpworks.benchmarks.layouts import check_label_names, label_in, not_empty, number
-from blimpworks.benchmarks.readers import NO_VALUE, Account, as_text
+from blimpworks.benchmarks.readers import NO_VALUE, as_text
 from blimpworks.benchmarks.templates import Row, cell, comparable, is_one_of
 from blimpworks.errors import UserError, few
 from blimpworks.items import ALL, SIDES
@@ -39,11 +40,12 @@ WRONG = ", which count as wrong"
 """End of the remark on a value that ``right`` does not list."""
 LABELS = ["lang", "phenomenon", "paradigm"]
 COUNTS = {"correct": 0.0, "n": 1, "skipped": 0, "unknown_n": False}
-"""Default counts of a judgement: n is 0 for an empty cell, and 1 for an accuracy of unknown n."""
+"""Default counts of a judgement. An empty cell has n 0 and skipped 1. An accuracy of an unknown
+number of judgements has n 1 and ``unknown_n``, and no interval."""
 Judgement = dict[str, Any]
-"""One judgement, or several added up: its ``LABELS``, and counts other than ``COUNTS``."""
+"""One judgement, or the sum of several: its ``LABELS``, and counts that differ from ``COUNTS``."""
 Phenomena = Mapping[tuple[str, str], set[str]]
-"""Phenomena of items by (language, paradigm); paradigm ``all`` has all those of the language."""
+"""Phenomena that items have, by (language, paradigm); the key (language, all) has all of them."""
 
 
 def read_people(
@@ -57,8 +59,8 @@ def read_people(
     """Write people's accuracies on a declared benchmark; return counts for the provenance record.
 
     ``files`` lie below ``sources``. The ``items`` tables name the paradigms and phenomena. The
-    column n has the number of choices, or of persons for ratings; skipped that of empty cells.
-    Raises UserError for malformed files, and for paradigms that the items lack.
+    column n has the number of choices, or of persons for ratings; skipped has the number of choices
+    with an empty cell. Raises UserError for malformed files, and paradigms that the items lack.
     """
     declared = Declaration.read(declaration)
     phenomena: dict[tuple[str, str], set[str]] = {}
@@ -73,7 +75,7 @@ def read_people(
         if entry.kind == "choices" and not entry.answer:
             _check_values(file_rows, rows, entry, entry.correct or entry.headings or "")
 
-        # Messages name a judgement by its paradigm, or by the phenomenon judged as a whole.
+        # Name of a judgement in ``without`` and messages: paradigm, or whole phenomenon.
         rows["name"] = rows["phenomenon"].where(rows["paradigm"] == ALL, rows["paradigm"])
         numbers = (rows["n"] + rows["skipped"]).groupby(rows["name"]).sum()
         for name in dict.fromkeys(entry.without):
@@ -85,16 +87,16 @@ def read_people(
             left_out[name] += int(numbers[name])
         rows = rows[~rows["name"].isin(entry.without)]
         _check_languages(rows, declared, "people's judgements")
-        labels = zip(*(rows[name] for name in LABELS), strict=True)
+        labels = zip(*(rows[column] for column in LABELS), strict=True)
         names = [_phenomenon(lang, name, paradigm, phenomena) for lang, name, paradigm in labels]
         rows = rows.assign(phenomenon=pd.Series(names, rows.index, dtype=object))
-        lacking = [*rows["name"][rows["phenomenon"].isna()].unique()]
-        if lacking:
-            log.error("%s: people judged what no item is of: %s", declared.path, ", ".join(lacking))
+        absent = [*rows["name"][rows["phenomenon"].isna()].unique()]
+        if absent:
+            log.error("%s: people judged what no item is of: %s", declared.path, ", ".join(absent))
             raise UserError(
-                f"{declared.path}: people judged {few([*map(repr, lacking)], 4)}, which no item is "
+                f"{declared.path}: people judged {few([*map(repr, absent)], 4)}, which no item is "
                 "of; map the names to the benchmark's with 'rename', or leave them out with "
-                f"'without: [{', '.join(lacking[:4])}]'."
+                f"'without: [{', '.join(absent[:4])}]'."
             )
         if entry.without:
             counts = ", ".join(f"{name} {numbers[name]}" for name in dict.fromkeys(entry.without))
@@ -103,11 +105,18 @@ def read_people(
             )
         frames.append(rows)
     judgements = pd.concat(frames).assign(model=HUMAN)
-    for lang, paradigms in judgements.groupby("lang", sort=False)["paradigm"]:
-        if (paradigms == ALL).nunique() > 1:
+    for lang, of_language in judgements.groupby("lang", sort=False):
+        # Both truth values in a column mean that judgements of both kinds are there.
+        is_whole_phenomenon = of_language["paradigm"] == ALL
+        if is_whole_phenomenon.nunique() > 1:
             raise UserError(
                 f"{declaration}: people judged paradigms of {lang!r} and also whole phenomena, "
                 "which cannot be added up; keep the entry of one of them in 'people'."
+            )
+        if of_language["unknown_n"].nunique() > 1:
+            raise UserError(
+                f"{declaration}: only some entries of 'people' in {lang!r} have numbers of "
+                "judgements, so that they cannot be added up; name 'n' of all accuracies."
             )
     return {
         "rows": _write_accuracies(judgements, benchmark, HUMAN, output),
@@ -157,13 +166,14 @@ def read_perplexities(declaration: Path, files: Sequence[Path], sources: Path, o
 
 def _choices(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
     """Yield a judgement for each choice between two sentences; an empty cell is a skipped one."""
-    answers: set[str] = set()
+    answers: set[str] = set()  # all values of the column ``answer``
     if entry.answer:
         answers = {as_text(cell(row, entry.answer)).strip() for row in rows}
     has_choices = False
     for row in rows:
         labels = _labels(row, entry, declared)
         right = (as_text(cell(row, entry.answer)).strip(),) if entry.answer else entry.right
+        # Cells with choices, by heading.
         if entry.headings is None:
             assert entry.correct is not None
             cells = {entry.correct: cell(row, entry.correct)}
@@ -191,7 +201,7 @@ def _choices(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[
 
 
 def _accuracies(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
-    """Yield the accuracy of each row; all are in percent if one is above 1."""
+    """Yield a judgement for each row, with its accuracy; all are in percent if one is above 1."""
     assert entry.accuracy is not None
     values = [number(row, entry.accuracy) for row in rows]
     highest = 100.0 if any(value > 1 for value in values) else 1.0
@@ -235,7 +245,8 @@ def _ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[
         if not len(good) or not len(bad):
             unpaired += len(group)
             continue
-        # Few persons rate both sentences of a pair, so each good one is compared with each bad one.
+        # Few persons rate both sentences of a pair, so each good sentence is compared with each bad
+        # sentence of the paradigm.
         margins = good[:, None] - bad[None, :]
         share = float((margins > 0).mean() + 0.5 * (margins == 0).mean())
         yield {**dict(zip(LABELS, labels, strict=True)), "correct": share}
@@ -246,7 +257,7 @@ def _ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[
             "sentences of a paradigm; name the column that identifies the person as 'person'."
         )
     if unpaired:
-        message = "%s: ratings without one of the other side: %d of %d"
+        message = "%s: ratings of persons who rated only good, or only bad sentences: %d of %d"
         log.warning(message, patterns, unpaired, len(ratings))
 
 
@@ -285,7 +296,7 @@ def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> It
 
 
 def _phenomenon(lang: str, phenomenon: str, paradigm: str, items: Phenomena) -> str | None:
-    """Return the phenomenon of a judged paradigm in the items; None if no item has the paradigm."""
+    """Return the items' phenomenon of a judgement (its own may be ""); None if no item fits."""
     # A language without items has nothing to compare the labels with.
     if (lang, ALL) not in items:
         return phenomenon or paradigm

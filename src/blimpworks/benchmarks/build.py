@@ -18,13 +18,13 @@ from unicodedata import is_normalized
 import pyarrow as pa
 
 from blimpworks.benchmarks import designs, layouts
+from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.designs import Design
 from blimpworks.benchmarks.entries import LabelledFiles, Ratings
 from blimpworks.benchmarks.files import Named, local_files, rows_in
 from blimpworks.benchmarks.layouts import Pair
 from blimpworks.benchmarks.predictions import WHOLE, Effect, Prediction
-from blimpworks.benchmarks.readers import Account
 from blimpworks.benchmarks.templates import Row, plain
 from blimpworks.errors import UserError
 from blimpworks.items import Regions, evenly, item_id
@@ -72,8 +72,9 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
                 )
             rows = rows_in(data, named, folder, account)
             entry_items: list[Pair | Design] = []
-            # Rows are read one by one where possible, so that one message lists all faults.
-            for batch in [rows] if data.layout in GROUPED else ([row] for row in rows):
+            # If a row is an item, rows are read one by one, so that one message lists all faults.
+            batches = [rows] if data.layout in GROUPED else [[row] for row in rows]
+            for batch in batches:
                 with account.collecting():
                     entry_items += LAYOUTS[data.layout](batch, data, declared)
             account.check_faults()
@@ -102,13 +103,13 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
     if faults:
         raise UserError("\n".join(faults))
     for name in ("paradigm", "phenomenon"):
-        first_items = {getattr(item, name): item for item in reversed(items)}
-        labels: dict[str, str] = {}
+        first_items = {getattr(item, name): item for item in reversed(items)}  # by label
+        labels: dict[str, str] = {}  # {plain text: label}
         for label, item in first_items.items():
-            same = labels.setdefault(plain(label, "NFC"), label)
-            if same != label:
+            first_label = labels.setdefault(plain(label, "NFC"), label)
+            if first_label != label:
                 raise UserError(
-                    f"{item.location}: the {name} is {label!a}, and elsewhere {same!a}, "
+                    f"{item.location}: the {name} is {label!a}, and elsewhere {first_label!a}, "
                     "which look the same; expected one text. Change one of them with 'rename'."
                 )
     declared.check_phenomena({item.paradigm for item in items})
@@ -129,14 +130,13 @@ def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
         identical = {"identical": item.good == item.bad} if unit == "pair" else {}
         yield {"item_id": key, **sides, **identical, **columns}
         return
-    names, sums = [*item.effects], [*item.effects.values()]
-    effects = {"effects": sums, "effect_names": names} if names else {}
+    sums = [*item.effects.values()]
+    effects = {"effects": sums, "effect_names": [*item.effects]} if sums else {}
     formulas = [*map(Prediction.parse, item.predictions), *map(Effect.parse, sums)]
     formula_regions = frozenset().union(*(formula.regions for formula in formulas))
     for condition in item.conditions:
         sentence, spans = condition.sentence, condition.spans
         whole_span = (0, len(sentence))
-        starts, ends = zip(*spans, strict=True)
         # Engines that score token by token skip tokens outside of the critical region.
         compared = []
         for region, span in zip((*condition.regions, WHOLE), (*spans, whole_span), strict=True):
@@ -153,8 +153,8 @@ def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
             "item": key,
             "condition": condition.name,
             "regions": [*condition.regions],
-            "region_starts": [*starts],
-            "region_ends": [*ends],
+            "region_starts": [start for start, _ in spans],
+            "region_ends": [end for _, end in spans],
             "predictions": [*item.predictions],
             **({"right": item.right} if item.right != "all" else {}),
             **effects,
@@ -162,7 +162,7 @@ def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
 
 
 def _content(item: Pair | Design) -> tuple[str, ...]:
-    """Return the content from which an item's id is computed; copies of an item share it."""
+    """Return what an item's id is computed from: its sentences, or else its file and name."""
     content = (item.good, item.bad) if isinstance(item, Pair) else (item.file, item.id)
     return (item.paradigm, *content)
 
@@ -175,9 +175,10 @@ EXTRA: Mapping[str, pa.DataType] = {
     **dict.fromkeys(("region_starts", "region_ends"), NUMBERS),
     "rating": pa.float64(),
 }
+"""Types of the columns that items tables of declared benchmarks have besides those of ``ITEMS``."""
 RESERVED = {*ITEMS.names, *SCORES.names, *EXTRA, "identical", "acceptable", "item"}
 RESERVED |= {PREFIX_METHODS, "benchmark", "model"}
-"""Columns of items tables, and of tables that are joined with them."""
+"""Columns of items tables, and of tables that are joined with them; ``keep`` may name none."""
 
 
 def build_items(
@@ -198,7 +199,7 @@ def build_items(
     declared = Declaration.read(declaration)
     accounts: list[Account] = []
     groups: dict[tuple[str, str], list[tuple[str, Pair | Design]]] = {}
-    copies: Counter[tuple[str, ...]] = Counter()
+    copies: Counter[tuple[str, ...]] = Counter()  # of items so far, by content
     for item in read_items(declared, named_files(declared, files, sources), accounts):
         if item.lang == lang:
             content = _content(item)
@@ -217,7 +218,7 @@ def build_items(
     identical = sum(row.get("identical", False) for row in rows)
     if identical:
         log.warning("%s: %d of %d pairs are twice the same sentence", output, identical, len(rows))
-    repeated = len(chosen) - len({_content(item) for _, item in chosen})
+    repeated = len(chosen) - len({(item.paradigm, *item.sentences) for _, item in chosen})
     if repeated:
         log.warning("%s: %d of %d items are copies of others", output, repeated, len(chosen))
     facts = {
@@ -240,12 +241,12 @@ def _with_ratings(
 
     Raises UserError for an item of several conditions, and if no row has a sentence of an item.
     """
-    columns = data.rating
-    assert isinstance(columns, Ratings)
-    grades: dict[str, list[float]] = {}
+    ratings = data.rating
+    assert isinstance(ratings, Ratings)
+    grades: dict[str, list[float]] = {}  # by sentence
     for row in rows:
-        grade = layouts.number(row, columns.rating)
-        grades.setdefault(layouts.text(row, columns.sentence), []).append(grade)
+        sentence = layouts.text(row, ratings.sentence)
+        grades.setdefault(sentence, []).append(layouts.number(row, ratings.rating))
     means = {sentence: fmean(values) for sentence, values in grades.items()}
     rated: list[Pair | Design] = []
     for item in items:
@@ -259,7 +260,7 @@ def _with_ratings(
         rated.append(replace(item, more={**item.more, "rating": rating}))
     if all(item.more["rating"] is None for item in rated):
         raise UserError(
-            f"{', '.join(columns.patterns)}: no sentence of column {columns.sentence!r} is one of "
+            f"{', '.join(ratings.patterns)}: no sentence of column {ratings.sentence!r} is one of "
             f"{', '.join(data.patterns)}, such as {next(iter(means), '')!r}; correct 'sentence' of "
             "'rating'."
         )

@@ -22,13 +22,14 @@ from jinja2 import Environment, FileSystemLoader
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.analysis.baselines import GROUP, ahead, baseline_rows, frequency, frequency_code
 from blimpworks.benchmarks import layouts
+from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.build import read_items
 from blimpworks.benchmarks.designs import SENTENCE, Design
 from blimpworks.benchmarks.files import local_files, rows_in
 from blimpworks.benchmarks.layouts import Pair, by_paradigm, count_words
 from blimpworks.benchmarks.paper import Declared
 from blimpworks.benchmarks.predictions import Prediction, chance_of
-from blimpworks.benchmarks.readers import NO_VALUE, Account
+from blimpworks.benchmarks.readers import NO_VALUE
 from blimpworks.benchmarks.templates import plain
 from blimpworks.errors import UserError
 from blimpworks.exhibits import shared
@@ -71,9 +72,7 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     unit = declared.unit
     for lang in declared.languages:
         declared.check_number(lang, sum(item.lang == lang for item in items))
-    formats: dict[str, str] = {}
-    for account in accounts:
-        formats |= account.files
+    formats = {name: text for account in accounts for name, text in account.files.items()}
     yield f"{declared.label}: {counted(len(items), unit)} from {counted(len(formats), 'file')}"
     for text, n in Counter(formats.values()).most_common(MOST_FORMATS):
         yield f"  {n} as {text}"
@@ -139,17 +138,17 @@ def token_counter(path: Path) -> CountTokens:
 def _measures(
     rows: pd.DataFrame, lang: str, count: CountTokens | None
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield a paradigm's measures: name, means of good and bad sentences, and a reason.
+    """Yield name, means of good and bad sentences ("4.0 : 5.1"), and a reason for each measure.
 
-    The reason is not empty if the measure alone tells good from bad sentences. For example, "fewer
-    words 90.0 % [80.0, 95.0]": in 90 % of the pairs the good sentence has fewer words. A pair with
-    equal numbers is half a pair.
+    ``rows`` are the items of a paradigm. The reason is empty unless the measure alone tells good
+    from bad sentences: "fewer words 90.0 % [80.0, 95.0]" says that in 90 % of the pairs the good
+    sentence has fewer words. A pair with equal numbers is half a pair.
     """
     paired = bool(rows["acceptable"].isna().all())
     sides = rows["good"], rows["bad"]
-    if not paired:
-        accepted = rows["acceptable"].astype(bool)
-        sides = rows["good"][accepted], rows["good"][~accepted]
+    if not paired:  # single sentences, which are in the column good
+        acceptable = rows["acceptable"].astype(bool)
+        sides = rows["good"][acceptable], rows["good"][~acceptable]
     if not all(map(len, sides)) or rows["chance"].notna().any():
         return
     functions: dict[str, Callable[[pd.Series], Any]] = {
@@ -195,10 +194,10 @@ def _chance(item: Design) -> float | None:
 def measures(
     items: Items, changes: Sequence[str], count: CountTokens | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return a row of measures for each paradigm, and a line for each that one measure decides.
+    """Return a row of measures for each paradigm, and a line for each decided paradigm.
 
-    ``changes`` has the change between the sentences of each pair, such as "exchanged 1"; it is
-    empty if items are not pairs.
+    One measure alone tells good from bad sentences in a decided paradigm. ``changes`` has the
+    change between the sentences of each pair, such as "exchanged 1"; it is empty for other items.
     """
     frame = pd.DataFrame(
         {
@@ -284,15 +283,15 @@ def _sentence_findings(items: Items, unit: str) -> Iterator[Finding]:
     groups = [*_equal_groups(items, _content)]
     text = f"with copies, {sum(map(len, groups)) - len(groups):,} more than are needed"
     yield _finding(WARNING, [*map(_line, groups)], unit, text)
-    near = []
+    near_copies = []
     same_plain = _equal_groups(items, lambda item: (item.lang, *map(plain, item.sentences)))
     for group in same_plain:
         first_copies = {_content(item): item for item in reversed(group)}
         if len(first_copies) > 1:
-            near.append(_line([*first_copies.values()][::-1]))
+            near_copies.append(_line([*first_copies.values()][::-1]))
     text = "with copies that differ only in spaces, normalisation or invisible characters"
-    yield _finding(WARNING, near, unit, text)
-    lines = [(s, f"{item.location}: {s!r}") for item in items for s in item.sentences]
+    yield _finding(WARNING, near_copies, unit, text)
+    lines = [(text, f"{item.location}: {text!r}") for item in items for text in item.sentences]
     empty = [line for sentence, line in lines if sentence.casefold() in NO_VALUE]
     yield _finding(WARNING, empty, "sentence", "that programs write where there is no value")
     damaged = [line for sentence, line in lines if DAMAGED.search(sentence)]
@@ -304,19 +303,19 @@ def _pair_findings(pairs: Sequence[Pair], changes: Sequence[str]) -> Iterator[Fi
     """Find contradictions between pairs, and outliers among the ``changes`` within pairs."""
     same = [f"{item.location}: {item.good}" for item in pairs if item.good == item.bad]
     yield _finding(ERROR, same, "pair", "of the same sentence twice: always a tie")
-    differ: dict[str, list[str]] = {}
-    for item in pairs:
-        reason = layouts.same_but_for(item.good, item.bad) if item.good != item.bad else None
-        if reason:
-            differ.setdefault(reason, []).append(f"{item.location}: {item.good!r} | {item.bad!r}")
-    for reason, locations in differ.items():
-        severity = WARNING if reason == layouts.DIVISION else ERROR
-        yield _finding(severity, locations, "pair", f"whose sentences differ only in {reason}")
     real = [item for item in pairs if item.good != item.bad]
+    lines_by_difference: dict[str, list[str]] = {}
+    for item in real:
+        if difference := layouts.same_but_for(item.good, item.bad):
+            line = f"{item.location}: {item.good!r} | {item.bad!r}"
+            lines_by_difference.setdefault(difference, []).append(line)
+    for difference, lines in lines_by_difference.items():
+        severity = WARNING if difference == layouts.DIVISION else ERROR
+        yield _finding(severity, lines, "pair", f"whose sentences differ only in {difference}")
     by_good = {(item.lang, item.good): item for item in reversed(real)}
     by_pair = {_content(item): item for item in reversed(real)}
-    swapped: dict[Hashable, str] = {}
-    both = []
+    swapped: dict[Hashable, str] = {}  # a line for both pairs, by their sentences
+    good_elsewhere = []
     for item in real:
         opposite = by_pair.get((item.lang, item.bad, item.good))
         conflict = by_good.get((item.lang, item.bad))
@@ -324,11 +323,12 @@ def _pair_findings(pairs: Sequence[Pair], changes: Sequence[str]) -> Iterator[Fi
             key = item.lang, frozenset((item.good, item.bad))
             swapped.setdefault(key, _line([item, opposite]))
         elif conflict is not None:
-            both.append(f"bad in {item.location}, good in {conflict.location}: {item.bad}")
+            line = f"bad in {item.location}, good in {conflict.location}: {item.bad}"
+            good_elsewhere.append(line)
     text = "swapped elsewhere, so that good is bad there"
     yield _finding(ERROR, [*swapped.values()], "pair", text)
-    yield _finding(WARNING, both, "bad sentence", "good in another pair")
-    counts: dict[tuple[str, str, str], Counter[str]] = {}
+    yield _finding(WARNING, good_elsewhere, "bad sentence", "good in another pair")
+    counts: dict[tuple[str, str, str], Counter[str]] = {}  # of changes, by paradigm
     for item, change in zip(pairs, changes, strict=True):
         counts.setdefault(item.labels, Counter())[change] += 1
     outliers = []
@@ -336,13 +336,14 @@ def _pair_findings(pairs: Sequence[Pair], changes: Sequence[str]) -> Iterator[Fi
         in_paradigm = counts[item.labels]
         total = in_paradigm.total()
         [(common, most)] = in_paradigm.most_common(1)
-        is_regular = total >= OUTLIER_PAIRS and most >= total / 2
+        is_regular = total >= OUTLIER_PAIRS and most >= total / 2  # half have one change
         if item.good != item.bad and is_regular and in_paradigm[change] < OUTLIER_SHARE * total:
             outliers.append(f"{_line([item])} ({change}; in {item.paradigm} mostly {common})")
     yield _finding(NOTE, outliers, "pair", "with a difference that is rare in the paradigm")
 
 
 def _length_findings(items: Items, count: CountTokens | None) -> Iterator[Finding]:
+    """Find sentences of over 1,024 tokens, then those of over 512 that have at most 1,024."""
     located = [(item.location, sentence) for item in items for sentence in item.sentences]
     sentences = [sentence for _, sentence in located]
     if count:
@@ -390,19 +391,20 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
         changes = [layouts.pattern(item.good, item.bad) for item in pair_items]
         findings += _pair_findings(pair_items, changes)
     elif unit == "sentence":
-        alike = _equal_groups(items, _content)
-        both = [group for group in alike if len({item.more["acceptable"] for item in group}) > 1]
-        text = "acceptable here and not there"
-        findings.append(_finding(ERROR, [*map(_line, both)], "sentence", text))
+        lines = []
+        for group in _equal_groups(items, _content):
+            if len({item.more["acceptable"] for item in group}) > 1:
+                lines.append(_line(group))
+        findings.append(_finding(ERROR, lines, "sentence", "acceptable here and not there"))
     else:
         designs = (item for item in items if isinstance(item, Design))
         same = [item for item in designs if len(item.sentences) < len(item.conditions)]
         text = "with the same sentence in several conditions"
         findings.append(_finding(WARNING, [_line([item]) for item in same], "item", text))
-    rows, decisive = measures(items, changes, count)
-    number = f"{len(decisive)} of {counted(len(rows), 'paradigm')}"
+    rows, decided = measures(items, changes, count)
+    number = f"{len(decided)} of {counted(len(rows), 'paradigm')}"
     text = f"in {number} one measure alone tells good from bad sentences"
-    findings += [Finding(WARNING, text, decisive), *_length_findings(items, count)]
+    findings += [Finding(WARNING, text, decided), *_length_findings(items, count)]
     lacking = [lang for lang in declared.languages if not frequency_code(lang)]
     if unit != "item":
         text = "no frequencies of words, for which wordfreq has no list or no library here"
@@ -427,6 +429,7 @@ def report(result: Check, show: int) -> Iterator[str]:
 
 
 def _segments(sentence: str, spans: list[tuple[int, int, str]]) -> Segments:
+    """Divide a sentence at the ``spans`` of regions: (start, end, name of the region)."""
     segments: Segments = []
     before = 0
     for start, end, region in sorted(spans):
@@ -436,6 +439,7 @@ def _segments(sentence: str, spans: list[tuple[int, int, str]]) -> Segments:
 
 
 def _labelled_sentences(item: Pair | Design) -> Iterator[tuple[str, Segments]]:
+    # Yield each sentence in segments, with its label: the condition, or + for good, − for bad.
     if isinstance(item, Design):
         # Only regions that predictions name are segments.
         formulas = map(Prediction.parse, item.predictions)

@@ -1,8 +1,8 @@
 """Declare the commands for benchmarks that are declared as data, in a ``benchmark.yaml``.
 
-They build items, judge models' scores on them, and read released accuracies. Others help authors:
-to check a benchmark, draft its declaration, or have people judge it. A command without a body calls
-the function in its decorator with the arguments of the same names.
+Commands of campaigns build items, judge models' scores on them, and read released accuracies. Other
+commands help authors to check a benchmark, draft its declaration, or have people judge it. A
+command without a body calls the function in its decorator with the arguments of the same names.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ def _files_beside(declaration: Path, _arguments: declare.Arguments) -> list[Path
 
 
 DECLARATION = argument("Declaration, benchmark.yaml.", use=declare.Use(reads=_files_beside))
-FILES = option("Source that it names; repeatable.", "--file", default=list)
+FILES = option("Source that the declaration names; repeatable.", "--file", default=list)
 SOURCES = option("Directory of the sources.", use=declare.UNRECORDED)
 READING = ("openpyxl", "pyarrow")
 """Packages that read a benchmark's files; a product's record has their versions."""
@@ -247,7 +247,7 @@ def read_judgements(
         use=declare.dumped(mode="json", include={"check_threshold", "per_pair"}),
     ),
 ) -> Mapping[str, Any]:
-    """Check filled sheets, leave out who fails the attention checks, and measure accuracies."""
+    """Read filled sheets without people who fail the attention checks, and measure accuracies."""
     from blimpworks.annotation import sheets as library
 
     outputs = (ratings, participants, accuracies)

@@ -28,6 +28,13 @@ from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, disti
 from blimpworks.errors import UserError
 from blimpworks.strict import DrawnLabel, Label, Strict
 
+KEYS_OF_KINDS = {
+    "choices": {"correct", "right", "headings", "answer", "person"},
+    "ratings": {"side", "rating", "headings", "person"},
+    "accuracies": {"accuracy", "n"},
+}
+"""Keys of ``People`` that one kind of judgements has and another kind lacks."""
+
 
 class People(Files):
     """Judgements of people: choices between two sentences, ratings of sentences, or accuracies."""
@@ -39,11 +46,11 @@ class People(Files):
     person: Column | None = None
     """Column that identifies the person; null: each row is of another person."""
     correct: Column | None = None
-    """Column that tells whether the person chose the good sentence."""
+    """Column that tells whether the person chose the good sentence, by the values ``right``."""
     right: Values = (1, True, "good")
     """Values that mean a right choice, in column ``correct`` or in columns by ``headings``."""
     side: Column | None = None
-    """Column that says whether a rating is of the ``good`` or the ``bad`` sentence."""
+    """Column that says of which sentence a rating is: ``good`` or ``bad``."""
     rating: Column | None = None
     headings: str | None = None
     """Pattern of the headings of columns with ratings (``{phenomenon}_{side}``) or with choices
@@ -72,6 +79,10 @@ class People(Files):
             raise ValueError(f"{expected} must be given for {self.kind}")
         if self.answer and (self.kind != "choices" or not has_headings):
             raise ValueError("answer is of choices with headings")
+        foreign_keys = self.model_fields_set - KEYS_OF_KINDS[self.kind]
+        foreign_keys &= frozenset().union(*KEYS_OF_KINDS.values())
+        if foreign_keys:
+            raise ValueError(f"{min(foreign_keys)} is a key of another kind than {self.kind}")
         return self
 
 
@@ -93,12 +104,12 @@ class Perplexities(Files):
     """Perplexities of models that authors have released."""
 
     model: Column
-    """Name of the model in released decisions."""
+    """Column with the model's name, as in the released decisions."""
     perplexity: Column
 
 
 def _right_of(entry: entries.LabelledFiles) -> str:
-    # In other layouts than these, a key ``right`` names a column.
+    # In the layouts choices and alternatives, the key ``right`` names a column.
     return entry.right if isinstance(entry, entries.Predictions) else "all"
 
 
@@ -134,8 +145,8 @@ class Declaration(Strict):
     ties: TiePolicy = "wrong"
     """Value of a tie in the variant "published"; in "corrected" it is half."""
     unknown_words: Literal["any", "critical", "score"] = "score"
-    """Items to leave out for models with a vocabulary of words: those with any unknown word, those
-    whose critical words are unknown, or none ("score")."""
+    """Items to leave out for models with a vocabulary of words. ``any``: items with an unknown
+    word; ``critical``: items with an unknown word in the critical region; ``score``: none."""
     tokens: Annotated[float, Field(gt=0)] = 20.0
     """Estimated number of tokens of a sentence, for plans."""
     people: tuple[People, ...] = ()
@@ -171,7 +182,7 @@ class Declaration(Strict):
 
     @property
     def right(self) -> str:
-        """``all`` if all predictions of an item must hold, ``mean`` for the share that holds."""
+        """``all`` if an item is right or wrong, ``mean`` if its share of predictions counts."""
         return _right_of(self.data[0])
 
     @property

@@ -46,7 +46,7 @@ class Condition:
     spans: tuple[Span, ...]
     """Span of each region; an empty region is at the end of the one before."""
     texts: tuple[str, ...] = ()
-    """Texts of the regions that the sentence joins; empty for a sentence that one column has."""
+    """Texts that were joined to the sentence; empty if one column has the whole sentence."""
 
     @classmethod
     def joined(
@@ -69,7 +69,7 @@ class Design(Item):
     conditions: tuple[Condition, ...]
     predictions: tuple[str, ...]
     right: str = "all"
-    """``all``: the item is right if all predictions hold. ``mean``: as far as predictions hold."""
+    """``all``: the item counts 1 if all predictions hold. ``mean``: it counts their share."""
     effects: Mapping[str, str] = field(default_factory=dict)
     """Formula of each effect (a sum of surprisals), keyed by the effect's name."""
 
@@ -80,13 +80,15 @@ class Design(Item):
 
 def conditions(rows: Rows, data: entries.Conditions, declared: Declaration) -> Iterator[Design]:
     """Yield items from rows that have one condition each, or one region of a condition each."""
-    items: dict[tuple[str, ...], dict[str, list[Row]]] = {}
+    items: dict[tuple[str, ...], dict[str, list[Row]]] = {}  # {key of item: {condition: rows}}
     for row in rows:
-        key = item_key(row, data, data.item)
+        rows_by_condition = items.setdefault(item_key(row, data, data.item), {})
         condition_name = as_text(cell(row, data.condition)).strip()
-        items.setdefault(key, {}).setdefault(condition_name, []).append(row)
-    for key, rows_of in items.items():
-        group = [_condition(name, rows_of[name], data, declared) for name in rows_of]
+        rows_by_condition.setdefault(condition_name, []).append(row)
+    for key, rows_by_condition in items.items():
+        group = []
+        for name, condition_rows in rows_by_condition.items():
+            group.append(_condition(name, condition_rows, data, declared))
         yield _make_design(group, key[-1], data, declared)
 
 
@@ -113,18 +115,18 @@ def designs(rows: Rows, data: entries.Designs, declared: Declaration) -> Iterato
     """Yield an item from each row, which has a column for each condition's sentence."""
     for row in rows:
         group = []
-        for name, (before, after) in data.apart.items():
-            context = as_text(cell(row, before)).strip()
-            if not context and before in row.account.allow_empty:
+        for name, (context_column, word_column) in data.apart.items():
+            is_empty = not as_text(cell(row, context_column)).strip()
+            if is_empty and context_column in row.account.allow_empty:
                 continue
-            context, word = text(row, before), text(row, after)
+            context, word = text(row, context_column), text(row, word_column)
             sentence = f"{context}{APART}{word}"
             span = (len(sentence) - len(word), len(sentence))
             group.append(Condition(name, row, sentence, (CRITICAL,), (span,)))
         for name, column in data.sentences.items():
-            # A template is no column of the row. It can only be blank if its columns may be empty.
-            may_lack = column in row.account.allow_empty or column not in row.cells
-            if may_lack and not as_text(cell(row, column)).strip():
+            # A template is no column of the row, and only blank if its columns may be empty.
+            may_be_empty = column in row.account.allow_empty or column not in row.cells
+            if may_be_empty and not as_text(cell(row, column)).strip():
                 continue
             sentence = text(row, column)
             regions = {SENTENCE: (0, len(sentence))}
@@ -156,29 +158,31 @@ def suites(rows: Rows, data: entries.Suites, declared: Declaration) -> Iterator[
            {"condition_name": "match", "regions": [{"region_number": 1, "content": "The dog"}]}]}]}
     """
     for row in rows:
-        formulas, in_file = data.predictions, row.cells.get("predictions")
-        if not formulas and isinstance(in_file, list):
-            records = [record for record in in_file if isinstance(record, dict)]
-            formulas = tuple(str(record["formula"]) for record in records if record.get("formula"))
+        formulas, records = data.predictions, row.cells.get("predictions")
+        if not formulas and isinstance(records, list):
+            texts = [record.get("formula") for record in records if isinstance(record, dict)]
+            # Without the prediction that lacks a formula, items would be easier.
+            if all(texts) and len(texts) == len(records):
+                formulas = tuple(map(str, texts))
         items = row.cells.get("items")
         if not formulas or not isinstance(items, list) or not items:
             raise UserError(
-                f"{row.location} is no test suite; expected 'items' and 'predictions' with "
-                "formulas. Correct the file, or 'layout'."
+                f"{row.location} is no test suite; expected 'items', and 'predictions' that each "
+                "have a formula. Correct the file, or 'layout'."
             )
         entry = data.model_copy(update={"predictions": formulas})
         # The paradigm is the suite's name, unless the pattern of files has a column for it.
         name_cell = {"paradigm": row.cells.get("meta.name") or PurePosixPath(row.file).stem}
         for number, item in enumerate(items, start=1):
             record = replace(row, cells={**name_cell, **row.cells}, line=number)
-            values = item.get("conditions") if isinstance(item, Mapping) else None
-            if not isinstance(values, list) or not values:
+            condition_records = item.get("conditions") if isinstance(item, Mapping) else None
+            if not isinstance(condition_records, list) or not condition_records:
                 raise UserError(
                     f"{record.location}: the item is {item!r:.60}; expected one with a list of "
                     "'conditions'. Correct the file."
                 )
             joiner = joiner_in(record, data, declared)
-            group = [_suite_condition(record, value, joiner) for value in values]
+            group = [_suite_condition(record, value, joiner) for value in condition_records]
             yield _make_design(group, str(item.get("item_number", number)), entry, declared)
 
 
@@ -281,8 +285,8 @@ def alternatives(rows: Rows, data: entries.Alternatives, declared: Declaration) 
             )
         start = ""
         if data.context:
-            may_lack = data.context in row.account.allow_empty
-            if not may_lack or as_text(cell(row, data.context)).strip():
+            may_be_empty = data.context in row.account.allow_empty
+            if not may_be_empty or as_text(cell(row, data.context)).strip():
                 start = text(row, data.context) + joiner_in(row, data, declared)
         options = {RIGHT: texts[right]}
         options |= {f"wrong {number}": option for number, option in enumerate(wrong, start=1)}
@@ -308,10 +312,10 @@ def _option_texts(row: Row, data: entries.Alternatives) -> list[str]:
         values = [cell(row, column) for column in columns]
     texts = []
     for number, (column, value) in enumerate(zip(columns, values, strict=True), start=1):
-        valid = isinstance(value, str)
-        if not as_text(value).strip():
-            valid = column in row.account.allow_empty
-        if not valid:
+        is_valid = isinstance(value, str)
+        if not as_text(value).strip():  # no option, as some rows have fewer than others
+            is_valid = column in row.account.allow_empty
+        if not is_valid:
             raise UserError(
                 f"{row.location}: option {number} (column {column!r}) is {value!r:.60}; expected "
                 f"text. Correct the file, or add 'allow_empty: [{column}]' if a row may lack it."

@@ -20,12 +20,13 @@ from typing import Any
 import langcodes
 import yaml
 
+from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.declaration import declaration_in
 from blimpworks.benchmarks.entries import Files, as_list
 from blimpworks.benchmarks.files import local_files, rows_in
 from blimpworks.benchmarks.layouts import units
 from blimpworks.benchmarks.paper import NAME
-from blimpworks.benchmarks.readers import Account, as_text
+from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.templates import comparable
 from blimpworks.campaign.catalogue import LanguageRow
 from blimpworks.campaign.load import placed
@@ -46,6 +47,7 @@ RIGHT = {"1", "true", "yes", "good", "grammatical", "correct", "acceptable", "ri
 WRONG = {"0", "false", "no", "bad", "ungrammatical", "incorrect", "unacceptable", "wrong", "*"}
 """Labels of good, and of bad sentences."""
 NO_HEADINGS = {"0", "1", "true", "false", "*"}
+"""Labels that are never headings, so that a first row with one is data."""
 USUAL_HEADINGS: Mapping[str, set[str]] = {
     "paradigm": {"paradigm", "uid", "type", "construction", "category", "template", "suite"},
     "phenomenon": {"phenomenon", "phenomena", "linguistics_term", "term", "field"},
@@ -58,18 +60,18 @@ USUAL_HEADINGS: Mapping[str, set[str]] = {
 SIDE_VALUES = (["1", "2"], ["a", "b"], ["first", "second"], ["sentence1", "sentence2"])
 """Pairs of values that name the right one of two sentences."""
 SENTENCE_UNITS = 2
-"""Mean number of words (or characters without spaces) that texts of sentences exceed."""
+"""Mean number of words (or characters without spaces) of a column; sentences have more."""
 EXPORTED = ("lang", "phenomenon", "paradigm", "good", "bad", *Regions._fields)
 PAIRS_FILE = "pairs.jsonl"
 
 
 @dataclass(slots=True)
 class Guess:
-    """A guessed entry of ``data``."""
+    """A guessed entry of ``data``: its keys, and those that the user must set."""
 
     entry: dict[str, Any]
     open: dict[str, str] = field(default_factory=dict)
-    """Values to choose from, for each key that is not clear."""
+    """Choices for each key that is not clear, such as ``{"label": "one of a, b"}``."""
     languages: tuple[str, ...] = ()
     """Languages in the entry's column ``lang``."""
 
@@ -145,8 +147,9 @@ def _sample(files: Files, folder: Path) -> list[Mapping[str, Any]]:
 def _is_data(headings: Sequence[str]) -> bool:
     """Tell whether the first row is data: one cell is a label, a number or a sentence."""
     filled = [heading for heading in headings if heading]
-    # Numbers of columns, from 0 or 1, are headings.
-    if filled in ([*map(str, range(len(filled)))], [*map(str, range(1, len(filled) + 1))]):
+    # Columns may be numbered: the headings 0, 1, 2, or 1, 2, 3.
+    numbers = [str(number) for number in range(len(filled) + 1)]
+    if filled in (numbers[:-1], numbers[1:]):
         return False
     return any(
         heading.casefold() in NO_HEADINGS
@@ -157,16 +160,20 @@ def _is_data(headings: Sequence[str]) -> bool:
 
 
 def _alternates(columns: Columns, label: str, right: Sequence[str]) -> bool:
-    """Tell whether each two rows are a good and a bad sentence that share most words."""
-    labels = [value in right for value in columns[label]]
-    if len(labels) % 2 or any(a == b for a, b in zip(labels[::2], labels[1::2], strict=True)):
+    """Tell whether each two rows are a good and a bad sentence; nine in ten share half the words.
+
+    Words are ``units``; ``right`` has the labels of good sentences.
+    """
+    is_good = [value in right for value in columns[label]]
+    if is_good[::2] != [not value for value in is_good[1::2]]:
         return False
     texts = columns[columns.sentences[0]]
-    shared = 0
+    n_similar = 0
     for first, second in zip(texts[::2], texts[1::2], strict=True):
-        sides = Counter(units(first)), Counter(units(second))
-        shared += 2 * (sides[0] & sides[1]).total() >= max(sides[0].total(), sides[1].total())
-    return shared >= 0.9 * len(texts) / 2
+        first_units, second_units = Counter(units(first)), Counter(units(second))
+        longer = max(first_units.total(), second_units.total())
+        n_similar += (first_units & second_units).total() >= longer / 2
+    return n_similar >= 0.9 * len(texts) / 2
 
 
 def _labelled_sentences(columns: Columns) -> Guess:
@@ -180,9 +187,8 @@ def _labelled_sentences(columns: Columns) -> Guess:
     item = columns.called("item")
     if item is not None:
         is_right = [value in right for value in columns[label]]
-        sides = {*zip(columns[item], is_right, strict=True)}
         # Each item must have both a right and a wrong row.
-        if len(sides) < 2 * len({*columns[item]}):
+        if len({*zip(columns[item], is_right, strict=True)}) < 2 * len({*columns[item]}):
             item = None
     if item or _alternates(columns, label, right):
         named = {"item": item} if item else {}
@@ -191,18 +197,18 @@ def _labelled_sentences(columns: Columns) -> Guess:
 
 
 def _two_sentences(columns: Columns) -> Guess:
-    """Guess from rows of two sentences. Another column may name the right one."""
+    """Guess from rows of two sentences. A column with two values may name the right one."""
     first, second = columns.sentences
-    few = columns.two_valued
-    for name, values in few.items():
+    two_valued = columns.two_valued
+    for name, values in two_valued.items():
         if [value.casefold() for value in values] in SIDE_VALUES:
             sides = {"column": name, "first": values[:1], "second": values[1:]}
             return Guess({"layout": "choices", "first": first, "second": second, "right": sides})
-    if not few:
+    if not two_valued:
         either = f"{first} or {second}"
         return Guess({"layout": "pairs"}, {"good": either, "bad": either})
-    columns_of = "; ".join(f"{name} has {' and '.join(values)}" for name, values in few.items())
-    right = f"{{column: …, first: […], second: […]}}, values that say which is right ({columns_of})"
+    listed = "; ".join(f"{name} has {' and '.join(values)}" for name, values in two_valued.items())
+    right = f"{{column: …, first: […], second: […]}}, values that say which is right ({listed})"
     return Guess({"layout": "choices", "first": first, "second": second}, {"right": right})
 
 
@@ -261,8 +267,8 @@ def _guess_entry(name: str, folder: Path) -> Guess:
         column = columns.called(key)
         if column and column not in taken and (column != key or key == "id"):
             # Each row has another id, but several rows share a paradigm.
-            values = columns[column]
-            if (len({*values}) == len(values)) == (key == "id"):
+            is_distinct = len({*columns[column]}) == len(columns[column])
+            if is_distinct == (key == "id"):
                 guess.entry[key] = column
     lang = columns.called("lang")
     tags = sorted({*columns[lang]}) if lang else []
@@ -278,15 +284,16 @@ def _guess_entry(name: str, folder: Path) -> Guess:
 
 def _merged(guesses: Sequence[Guess]) -> list[Guess]:
     """Make one guess of guesses that differ only in files, languages and renamed values."""
-    merged: dict[str, Guess] = {}
+    merged: dict[str, Guess] = {}  # by keys and values that must not differ
     for guess in guesses:
         same = {key: value for key, value in guess.entry.items() if key not in ("files", "rename")}
         first = merged.setdefault(repr((sorted(same.items()), guess.open)), guess)
         if first is not guess:
             first.entry["files"] = [*as_list(first.entry["files"]), guess.entry["files"]]
             first.languages = tuple(sorted({*first.languages, *guess.languages}))
-            for column, names in guess.entry.get("rename", {}).items():
-                first.entry.setdefault("rename", {}).setdefault(column, {}).update(names)
+            for column, codes in guess.entry.get("rename", {}).items():
+                renamed = first.entry.setdefault("rename", {})
+                renamed[column] = renamed.get(column, {}) | codes
     return [*merged.values()]
 
 
@@ -333,17 +340,18 @@ def guess_declaration(
         )
     folder.mkdir(parents=True, exist_ok=True)
     guesses = _merged([_guess_entry(name, folder) for name in _names_inside(folder, files)])
-    titles = {code: title for code, _, title in (lang.partition("=") for lang in languages)}
-    named = sorted({lang for guess in guesses for lang in guess.languages}) or [*titles]
+    stated_names = {code: name for code, _, name in (lang.partition("=") for lang in languages)}
+    codes = sorted({lang for guess in guesses for lang in guess.languages}) or [*stated_names]
     rows = read_rows(LanguageRow, placed(CatalogueFiles()).languages)
-    table = {row.lang: row.name for row in rows} | {k: v for k, v in titles.items() if v}
-    unnamed = [lang for lang in named if lang not in table]
+    names = {row.lang: row.name for row in rows}
+    names |= {code: name for code, name in stated_names.items() if name}
+    unnamed = [code for code in codes if code not in names]
     head: dict[str, Any] = {"label": folder.name, "title": folder.name, "authors": authors}
-    if named:
-        must_name = unnamed or any(titles.values())
-        head["languages"] = {lang: table.get(lang, lang) for lang in named} if must_name else named
+    if codes:
+        must_name = unnamed or any(stated_names.values())
+        head["languages"] = {code: names.get(code, code) for code in codes} if must_name else codes
     lines = _inline_yaml(head)
-    if not named:
+    if not codes:
         lines.append("# languages: [zho]  # ISO 639-3 codes, or a mapping with names")
     lines.append("data:")
     for guess in guesses:
@@ -359,8 +367,10 @@ def guess_declaration(
     if unnamed:
         yield f"{path}: write the names of languages that tables show: {', '.join(unnamed)}."
     open_keys = [key for guess in guesses for key in guess.open]
-    if open_keys or not named:
-        keys = ", ".join(dict.fromkeys([*open_keys, *([] if named else ["languages"])]))
+    if not codes:
+        open_keys.append("languages")
+    if open_keys:
+        keys = ", ".join(dict.fromkeys(open_keys))
         yield f"{path} is not complete: set the keys that are comments there, {keys}."
 
 

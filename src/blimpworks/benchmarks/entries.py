@@ -12,7 +12,7 @@ names in braces (templates.py), like the value of ``bad``.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -31,27 +31,30 @@ def as_list(value: Any) -> Any:
     return [value] if isinstance(value, str | int | float | bool) else value
 
 
-def _three_letters(code: str) -> str:
+def _check_code(code: str) -> str:
     if not re.fullmatch(r"[a-z]{3}", code):
         raise ValueError("expected an ISO 639-3 code of three lower-case letters, such as zho")
     return code
 
 
 Values = Annotated[tuple[Value, ...], Field(min_length=1), BeforeValidator(as_list)]
-Code = Annotated[str, AfterValidator(_three_letters)]
+"""Values of cells with one meaning, such as ``[1, yes]``; a single value needs no list."""
+Code = Annotated[str, AfterValidator(_check_code)]
 
 
-def _inside_folder(pattern: str) -> str:
+def _check_pattern(pattern: str) -> str:
     relative(re.sub(r"\{\w+\}", "*", pattern))
     return pattern
 
 
-Pattern = Annotated[str, Field(min_length=1), AfterValidator(_inside_folder)]
+Pattern = Annotated[str, Field(min_length=1), AfterValidator(_check_pattern)]
 """Pattern of file names: ``*`` and ``{paradigm}`` match text without a slash; the latter becomes a
 column of that name."""
 
 
-def _with_reason(lines: Mapping[str, tuple[int, ...] | str]) -> Mapping[str, tuple[int, ...] | str]:
+def _check_reason(
+    lines: Mapping[str, tuple[int, ...] | str],
+) -> Mapping[str, tuple[int, ...] | str]:
     text_keys = {key for key, value in lines.items() if isinstance(value, str)}
     if lines and text_keys != {"reason"}:
         raise ValueError("expected lists of lines by file, and why they are left out as 'reason'")
@@ -66,8 +69,8 @@ class Lookup(Strict):
     by: Annotated[tuple[Column, ...], Field(min_length=1), BeforeValidator(as_list)]
     """Columns that rows and the table share; the table's other columns are added to rows."""
     partial: bool = False
-    """Whether the table may be incomplete. Rows that it lacks then get empty cells. Its lines that
-    no row has, and repeated lines, are ignored."""
+    """Whether table and rows may differ. A row without a line in the table then gets empty cells. A
+    line without a row is ignored, and so is a line that repeats an earlier one's columns ``by``."""
 
 
 class PlainFiles(Strict):
@@ -113,7 +116,7 @@ class PlainFiles(Strict):
     allow_empty: tuple[Column, ...] = ()
     """Columns that may be empty although a template names them."""
     skip_lines: Annotated[
-        Mapping[str, tuple[Positive, ...] | str], AfterValidator(_with_reason)
+        Mapping[str, tuple[Positive, ...] | str], AfterValidator(_check_reason)
     ] = Field(default={})
     """Numbers of lines (or records) to leave out of each file, because they are broken in the
     release; and the ``reason``."""
@@ -121,6 +124,12 @@ class PlainFiles(Strict):
     def skipped(self, name: str) -> Sequence[int]:
         lines = self.skip_lines.get(name, ())
         return () if isinstance(lines, str) else lines
+
+    @model_validator(mode="after")
+    def _check_headings(self) -> Self:
+        if self.columns and "header_row" in self.model_fields_set:
+            raise ValueError("columns is for a table without headings, and header_row for others")
+        return self
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -133,18 +142,18 @@ class Files(PlainFiles):
     where: Mapping[str, Value | Values] = Field(default={})
     """Rows to read: those with a value, or one of several values, in a column."""
     words_from: Literal[0, 1] = 0
-    """Index of the first word of a sentence."""
+    """Index that the files give to the first word of a sentence."""
     aligned: tuple[PlainFiles, ...] = ()
     """Files with further columns, and with rows in the same order."""
     lookup: Annotated[
         tuple[Lookup, ...],
         BeforeValidator(lambda value: [value] if isinstance(value, Mapping) else value),
     ] = ()
-    """Tables that add columns to rows, after everything else."""
+    """Tables that add columns to rows, after ``where`` has chosen the rows."""
 
 
 class Ratings(Files):
-    """Rows with a sentence and a person's grade; a sentence may have several rows."""
+    """Rows with a sentence and one person's grade; the grades of a sentence are averaged."""
 
     sentence: Column
     rating: Column
@@ -167,14 +176,13 @@ class LabelledFiles(Files):
     keep: tuple[Column, ...] = ()
     """Further columns to copy to the tables of items."""
     rating: Column | Ratings | None = None
-    """Column with people's grade of the item (or empty), or files with grades of sentences.
-
-    The grade of a pair is the good sentence's grade minus the bad one's."""
+    """Column with people's grade of the item, which may be empty; or files with grades of single
+    sentences. A pair with graded sentences has the good one's grade minus the bad one's."""
     before: str = ""
     """Text to add before each sentence, such as the space that another program adds."""
 
     @model_validator(mode="after")
-    def _grade(self) -> "LabelledFiles":
+    def _check_rating(self) -> "LabelledFiles":
         if self.rating is not None and getattr(self, "layout", "") in ("conditions", "suites"):
             raise ValueError("rating is of pairs, sentences and designs")
         if self.before and self.unit == "item":
@@ -185,11 +193,11 @@ class LabelledFiles(Files):
 
 
 Joiner = str | Mapping[Code, str]
-"""Text between parts of a sentence, or texts by language; empty in scripts without spaces."""
+"""Text between parts of a sentence, or such a text by language: ``{eng: " ", zho: ""}``."""
 
 
 class CriticalIndex(Strict):
-    """Critical region (what some methods compare) as words, which white space separates."""
+    """Critical region (what some methods compare) as successive words between white space."""
 
     word: Column | int
     """Index of the first word."""
@@ -198,7 +206,7 @@ class CriticalIndex(Strict):
 
 
 class CriticalWords(Strict):
-    """Critical region of each sentence, as its text or by the index of a word."""
+    """Critical region of each sentence: a column with its text, or the index of its first word."""
 
     good: Column | CriticalIndex
     bad: Column | CriticalIndex
@@ -214,7 +222,8 @@ class CriticalOffsets(Strict):
 
 
 Critical = Column | CriticalIndex | CriticalWords | CriticalOffsets
-"""Critical region: of both sentences alike, of each sentence, or as spans of characters."""
+"""Critical region: a column with its text or the index of its first word, for both sentences or
+for each; or spans of characters."""
 
 
 class Pairs(LabelledFiles):
@@ -228,7 +237,7 @@ class Pairs(LabelledFiles):
     """Critical region; null: the words that differ."""
 
     @model_validator(mode="after")
-    def _two_sentences(self) -> "Pairs":
+    def _check_columns(self) -> "Pairs":
         if self.good == self.bad:
             raise ValueError("good and bad must be two columns")
         return self
@@ -255,17 +264,14 @@ class Choices(LabelledFiles):
     """Critical region as for pairs, but ``good`` is the first and ``bad`` the second sentence."""
 
     @model_validator(mode="after")
-    def _two_sentences(self) -> "Choices":
+    def _check_columns(self) -> "Choices":
         if self.first == self.second:
             raise ValueError("first and second must be two columns")
         return self
 
 
 class LabelledRows(LabelledFiles):
-    """Rows with one sentence each, good or bad.
-
-    Each good sentence makes a pair with each bad sentence of the same item.
-    """
+    """Rows with one sentence each; each good and each bad sentence of an item make a pair."""
 
     layout: Literal["labelled_rows"]
     sentence: Column
@@ -282,7 +288,7 @@ class LabelledRows(LabelledFiles):
     """Critical region of each row; null: the words that differ."""
 
     @model_validator(mode="after")
-    def _one_way(self) -> "LabelledRows":
+    def _check_pairing(self) -> "LabelledRows":
         if (self.label is None) == (self.order is None) or (self.order and self.item):
             raise ValueError("either label, perhaps with item, or order must be given")
         return self
@@ -307,15 +313,16 @@ class Predictions(LabelledFiles):
     """Formulas that must hold of each item, such as ``(verb;%match%) < (verb;%mismatch%)``; or a
     list of formulas for each paradigm."""
     right: Literal["all", "mean"] = "all"
-    """``all``: an item is right if all predictions hold. ``mean``: as far as predictions hold."""
+    """``all``: an item counts 1 if all predictions hold, else 0. ``mean``: it counts the share of
+    its predictions that hold."""
     effects: Mapping[str, str] = Field(default={})
-    """Name and formula of sums of surprisals, such as ``cost: (verb;%odd%) - (verb;%plain%)``."""
+    """Formulas of sums of surprisals by name, such as ``cost: (verb;%odd%) - (verb;%plain%)``."""
 
 
 class Conditions(Predictions):
-    """Rows with one condition of an item each, and its regions in columns.
+    """Rows with one condition of an item each, whose regions are columns.
 
-    With ``region`` and ``content``, rows have one region of a condition each.
+    With ``region`` and ``content``, each row has one region of a condition.
     """
 
     layout: Literal["conditions"]
@@ -331,9 +338,9 @@ class Conditions(Predictions):
     """Text between regions."""
 
     @model_validator(mode="after")
-    def _one_form(self) -> "Conditions":
-        long = (self.region is not None, self.content is not None)
-        if any(long) != all(long) or any(long) == bool(self.regions):
+    def _check_regions(self) -> "Conditions":
+        has_region, has_content = self.region is not None, self.content is not None
+        if has_region != has_content or has_region == bool(self.regions):
             raise ValueError("either regions, or region and content, must be given")
         if not self.predictions:
             raise ValueError("predictions must be given")
@@ -351,13 +358,13 @@ class Designs(Predictions):
     sentences: Mapping[str, Column] = Field(default={})
     """Column with the sentence of each condition."""
     apart: Mapping[str, tuple[Column, Column]] = Field(default={})
-    """Context and next word of each further condition. The word is the region ``critical``, and is
-    encoded apart from its context, so without a space."""
+    """Columns of context and next word, by condition: ``{match: [context, right_word]}``. The word
+    is the region ``critical``, and is encoded apart from its context, so without a space."""
     critical: Mapping[str, Column | CriticalIndex] = Field(default={})
     """Region ``critical`` of each condition: a column with its text, or the index of its words."""
 
     @model_validator(mode="after")
-    def _conditions(self) -> "Designs":
+    def _check_conditions(self) -> "Designs":
         if not {*self.critical} <= {*self.sentences}:
             raise ValueError("critical must name conditions of sentences")
         if {*self.apart} & {*self.sentences} or not (self.apart or self.sentences):
@@ -385,7 +392,7 @@ class Answer(Strict):
 
 
 class Alternatives(LabelledFiles):
-    """Rows with several options; the right option must be better than each wrong option.
+    """Rows with several options; the right option must be less surprising than each wrong option.
 
     Items have the conditions ``right``, ``wrong 1`` and so on, and a column ``alternatives`` with
     the number of options.
@@ -408,7 +415,7 @@ class Alternatives(LabelledFiles):
     """Text to compare by its surprisal: the whole sentence, or the option after its context."""
 
     @model_validator(mode="after")
-    def _one_column(self) -> "Alternatives":
+    def _check_options(self) -> "Alternatives":
         if self.split_by and not isinstance(self.options, str):
             raise ValueError("split_by needs options to be one column")
         return self

@@ -21,9 +21,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from blimpworks import errors
+from blimpworks.benchmarks.account import BLANK, Account
 from blimpworks.benchmarks.declaration import declaration_in
 from blimpworks.benchmarks.entries import Files, Lookup, PlainFiles
-from blimpworks.benchmarks.readers import BLANK, Account, Table, as_text, is_wide
+from blimpworks.benchmarks.readers import Table, as_text, is_wide
 from blimpworks.benchmarks.templates import Row, cell, comparable, is_one_of
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, below, relative, table_rows
@@ -37,7 +38,7 @@ ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")
 Named = Mapping[str, Path]
 """Paths of the benchmark's sources and of the files in its folder, by name."""
 FileRows = tuple[Mapping[str, str], Sequence[Row]]
-"""Values by column from the name of a file, and the file's rows."""
+"""Columns from a file's name, such as ``{"paradigm": "case"}``, and the file's rows."""
 AnyFiles = TypeVar("AnyFiles", bound=PlainFiles)
 LONGEST_PATTERN = 500
 BROKEN = (
@@ -53,10 +54,9 @@ def local_files(folder: Path) -> dict[str, Path]:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and not _is_hidden(name):
+            if path.is_symlink():
+                below(folder, name, f"{folder}: a file")
             visible[name] = path
-    for name, path in visible.items():
-        if path.is_symlink():
-            below(folder, name, f"{folder}: a file")
     return visible
 
 
@@ -72,6 +72,7 @@ def plain_name(name: str) -> str:
 
 
 def _members(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each file in an archive, sorted by name."""
     if name.endswith(".zip"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for entry in sorted(archive.namelist()):
@@ -90,11 +91,12 @@ def _is_hidden(name: str) -> bool:
 
 
 def _uncompressed(name: str, content: bytes) -> bytes:
-    return COMPRESSED.get(PurePosixPath(name).suffix, bytes)(content)
+    suffix = PurePosixPath(name).suffix
+    return COMPRESSED[suffix](content) if suffix in COMPRESSED else content
 
 
 def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table, dict[str, str]]]:
-    """Yield the file, or each member of an archive that fits, with the columns of its name.
+    """Yield the file, or each member of an archive that fits ``members``, with its name's columns.
 
     Raises UserError for an absent or broken file or member, and a member that leads out of the
     archive.
@@ -164,8 +166,8 @@ def columns_in(patterns: Sequence[str], name: str) -> dict[str, str] | None:
     """Match a name with patterns; return the text of each column, or None if no pattern fits.
 
     ``*`` and ``{column}`` match text without a slash. The first pattern that fits is used. Columns
-    take as much text as they can, or as little if only then a repeated column has the same text
-    each time. Raises UserError for a pattern that is too long.
+    take as much text as they can. If a column then has two texts, as ``{x}`` in ``{x}/{x}_*.csv``
+    may, columns take as little as they can. Raises UserError for a pattern that is too long.
     """
     for pattern in patterns:
         columns, expressions = _compiled(pattern)
@@ -214,11 +216,12 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
     tables = _read_tables(entry, named, folder, account)
     aligned = []
     for number, files in enumerate(entry.aligned):
-        beside = Account(f"{account.entry}.aligned.{number}")
-        aligned.append((files, _read_tables(files, named, folder, beside)))
-        account.files |= beside.files
-        account.notes.update({f"aligned.{number}: {note}": n for note, n in beside.notes.items()})
-        if account.notes[BLANK] or beside.notes[BLANK]:
+        own_account = Account(f"{account.entry}.aligned.{number}")
+        aligned.append((files, _read_tables(files, named, folder, own_account)))
+        account.files |= own_account.files
+        for note, n in own_account.notes.items():
+            account.notes[f"aligned.{number}: {note}"] += n
+        if account.notes[BLANK] or own_account.notes[BLANK]:
             raise UserError(
                 f"{account.entry}: a file has blank lines, so rows of aligned files may not be the "
                 "same; take the lines out, or name them in 'skip_lines'."
@@ -226,12 +229,15 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
     rows: list[Row] = []
     values: dict[str, set[str]] = {column: set() for column in entry.where}
     for row in _join_aligned(tables, aligned):
-        for column in values.keys() & row.cells.keys():
-            values[column].add(as_text(row.cells[column]).strip())
-        where = entry.where.items()
-        unmet = [column for column, value in where if not is_one_of(row.cells.get(column), value)]
+        unmet = []
+        for column, value in entry.where.items():
+            if column in row.cells:
+                values[column].add(as_text(row.cells[column]).strip())
+            if not is_one_of(row.cells.get(column), value):
+                unmet.append(column)
         if unmet:
             account.left_out[f"where.{unmet[0]}"] += 1
+            account.left_out_lines.setdefault(row.file, []).append(row.line)
         else:
             rows.append(row)
     for column, value in entry.where.items():
@@ -249,9 +255,9 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
 
 def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account) -> list[FileRows]:
     """Read the rows of an entry's files; add columns, rename and split values."""
-    new_values = with_new_names(entry, folder).rename
-    # Values of renamed columns, and numbers of texts of split columns, in rows so far.
-    values: dict[str, set[str]] = {column: set() for column in new_values}
+    new_values = with_new_names(entry, folder).rename  # {column: {old value: new value}}
+    # Old values of renamed columns, and numbers of texts of split columns, in rows so far.
+    old_values: dict[str, set[str]] = {column: set() for column in new_values}
     text_counts: dict[str, int] = {}
     tables: list[FileRows] = []
     for pattern in entry.patterns:
@@ -263,56 +269,43 @@ def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account
             )
     fitting = {name for name in named if columns_in(entry.patterns, name) is not None}
     for name in sorted(fitting):
-        for table, in_name in tables_in(named[name], name, entry):
+        for table, name_columns in tables_in(named[name], name, entry):
             if table.name in account.files:
                 raise UserError(
                     f"{account.entry}: {table.name} is read twice, from {name} the second time; "
                     "take one of the two away, or name one in 'files'."
                 )
             account.files[table.name] = table.reading
-            added = {**in_name, **entry.constants}
-            both = in_name.keys() & entry.constants.keys()
+            added = {**name_columns, **entry.constants}
+            twice_added = name_columns.keys() & entry.constants.keys()
             rows = []
             for line, content in table.rows(account):
                 account.rows += 1
-                if twice := (added.keys() & content.keys()) | both:
+                if repeated := (added.keys() & content.keys()) | twice_added:
                     raise UserError(
-                        f"{table.name}:{line}: column {min(twice)!r} is in several of the "
+                        f"{table.name}:{line}: column {min(repeated)!r} is in several of the "
                         "file, its name and the constants; rename one in 'files' or 'constants'."
                     )
                 cells = {**content, **added}
-                for column, new_of in new_values.items():
-                    if column in cells and isinstance(new_of, Mapping):
+                for column, new_by_old in new_values.items():
+                    if column in cells and isinstance(new_by_old, Mapping):
                         old = as_text(cells[column]).strip()
-                        values[column].add(old)
-                        cells[column] = new_of.get(old, cells[column])
-                for column, separator in entry.split.items():
-                    value = cells.get(column)
-                    if not isinstance(value, str) or separator not in value:
-                        raise UserError(
-                            f"{table.name}:{line}: column {column!r} is {value!r:.60}; expected "
-                            f"text with {separator!r} in it. Correct the file, or 'split'."
-                        )
-                    texts = value.split(separator)
-                    if text_counts.setdefault(column, len(texts)) != len(texts):
-                        raise UserError(
-                            f"{table.name}:{line}: column {column!r} has {len(texts)} texts, "
-                            f"divided by {separator!r}, and rows before have "
-                            f"{text_counts[column]}; correct the file."
-                        )
-                    for number, text in enumerate(texts):
-                        cells[f"{column}.{number}"] = text
+                        old_values[column].add(old)
+                        cells[column] = new_by_old.get(old, cells[column])
                 rows.append(Row(cells, table.name, line, account))
-            tables.append((in_name, rows))
+                cells |= _split_texts(rows[-1], entry.split, text_counts)
+            tables.append((name_columns, rows))
     account.check_faults()
-    # The headings of ratings are renamed later, with the ratings.
-    for column, new_of in () if is_wide(entry) else new_values.items():
-        unused = len({*new_of} - values[column])
-        if isinstance(entry.rename[column], str) and unused < len(new_of):
-            if unused:  # Several entries may share one table.
-                account.notes[f"values in the table of rename.{column} that no row has"] += unused
+    for column, new_by_old in new_values.items():
+        unused = len({*new_by_old} - old_values[column])
+        is_table = isinstance(entry.rename[column], str)
+        if unused == 0 or is_wide(entry):
+            continue  # headings of ratings are renamed later, with the ratings
+        if is_table and unused < len(new_by_old):
+            # Several entries may share a table, of which each needs only some lines.
+            account.notes[f"values in the table of rename.{column} that no row has"] += unused
             continue
-        _check_values(account, f"rename.{column}", [*new_of], values[column], fold=False)
+        _check_values(account, f"rename.{column}", [*new_by_old], old_values[column], fold=False)
     absent = {*entry.skip_lines} - {"reason", *account.files}
     if absent:
         raise UserError(
@@ -320,6 +313,32 @@ def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account
             f"are read ({', '.join([*account.files][:4])}); correct it."
         )
     return tables
+
+
+def _split_texts(
+    row: Row, separators: Mapping[str, str], text_counts: dict[str, int]
+) -> dict[str, str]:
+    """Return the texts of divided columns, such as ``sentences.0`` and ``sentences.1``.
+
+    ``text_counts`` has the number of texts of each column in rows before. Raises UserError if a
+    cell has another number of texts, or no separator.
+    """
+    added: dict[str, str] = {}
+    for column, separator in separators.items():
+        value = row.cells.get(column)
+        if not isinstance(value, str) or separator not in value:
+            raise UserError(
+                f"{row.location}: column {column!r} is {value!r:.60}; expected text with "
+                f"{separator!r} in it. Correct the file, or 'split'."
+            )
+        texts = value.split(separator)
+        if text_counts.setdefault(column, len(texts)) != len(texts):
+            raise UserError(
+                f"{row.location}: column {column!r} has {len(texts)} texts, divided by "
+                f"{separator!r}, and rows before have {text_counts[column]}; correct the file."
+            )
+        added |= {f"{column}.{number}": text for number, text in enumerate(texts)}
+    return added
 
 
 def _check_values(
@@ -342,55 +361,57 @@ def _join_aligned(
 ) -> Iterator[Row]:
     """Join rows of files with those of aligned files. UserError if their numbers differ."""
     used: set[str] = set()
-    for captures, rows in tables:
+    for name_columns, rows in tables:
         joined = rows
         for entry, files in aligned:
-            fitting = [
-                aligned_rows
-                for captured, aligned_rows in files
-                if all(captured.get(name, value) == value for name, value in captures.items())
-            ]
+            # The columns that the names of both files have must agree.
+            fitting = []
+            for columns, aligned_rows in files:
+                shared_names = columns.keys() & name_columns.keys()
+                if all(columns[name] == name_columns[name] for name in shared_names):
+                    fitting.append(aligned_rows)
             if len(fitting) != 1:
                 raise UserError(
-                    f"{joined[0].file}: 'aligned' {', '.join(map(repr, entry.patterns))} has "
-                    f"{len(fitting)} files beside it; expected one. The columns in braces that "
-                    "both patterns have must have the same text."
+                    f"{joined[0].file}: {len(fitting)} files of 'aligned' "
+                    f"{', '.join(map(repr, entry.patterns))} belong to it; expected one. A column "
+                    "in braces that both patterns have must have the same text in both names."
                 )
             (partners,) = fitting
             used.add(partners[0].file)
             if len(joined) != len(partners):
                 raise UserError(
-                    f"{joined[0].file} has {len(joined):,} rows, and {partners[0].file} beside it "
-                    f"{len(partners):,}; expected as many. Retrieve both again, or correct "
-                    "'aligned'."
+                    f"{joined[0].file} has {len(joined):,} rows, and the aligned file "
+                    f"{partners[0].file} has {len(partners):,}; expected as many. Retrieve both "
+                    "again, or correct 'aligned'."
                 )
             pairs = zip(joined, partners, strict=True)
             joined = []
-            for row, beside in pairs:
-                twice = (row.cells.keys() & beside.cells.keys()) - captures.keys()
-                if twice:
+            for row, partner in pairs:
+                repeated = (row.cells.keys() & partner.cells.keys()) - name_columns.keys()
+                if repeated:
                     raise UserError(
-                        f"{beside.location}: column {min(twice)!r} is in {row.file} too; name "
-                        "the columns of one of them with 'columns'."
+                        f"{partner.location}: column {min(repeated)!r} is in {row.file} too; "
+                        "rename it in one of the files."
                     )
-                joined.append(replace(row, cells={**beside.cells, **row.cells}))
+                joined.append(replace(row, cells={**partner.cells, **row.cells}))
         yield from joined
-    for name in (rows[0].file for _, files in aligned for _, rows in files):
-        if name not in used:
-            raise UserError(
-                f"{name} is 'aligned', but beside no file of the entry; correct one of the "
-                "patterns."
-            )
+    for _, files in aligned:
+        for _, rows in files:
+            if rows[0].file not in used:
+                raise UserError(
+                    f"{rows[0].file} is 'aligned', and belongs to no file of the entry; correct "
+                    "one of the patterns."
+                )
 
 
 def _with_lookup(rows: Iterable[Row], lookup: Lookup, entry: Files, folder: Path) -> Iterator[Row]:
-    """Add the columns of a lookup table. UserError for a row that it lacks, or the reverse."""
+    """Add a table's columns. Unless it is ``partial``, UserError for a key of one side alone."""
 
     def key_text(key: Sequence[str]) -> str:
         return ", ".join(f"{name} {value!r}" for name, value in zip(lookup.by, key, strict=True))
 
     path = below(folder, lookup.table, f"{declaration_in(folder)}: a table of 'lookup'")
-    # Line and further cells of each key.
+    # {key: (line, further cells)}
     table: dict[tuple[str, ...], tuple[int, Mapping[str, str]]] = {}
     with reading(path, "a tab-separated table with headings", "Add it, or correct 'lookup'."):
         dialect = {} if path.suffix == ".csv" else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
@@ -410,11 +431,12 @@ def _with_lookup(rows: Iterable[Row], lookup: Lookup, entry: Files, folder: Path
             )
         used.add(key)
         _, added = table.get(key, (0, blank))
-        if twice := added.keys() & row.cells.keys():
-            raise UserError(f"{path}: column {min(twice)!r} is in {row.file} too; rename it.")
+        if repeated := added.keys() & row.cells.keys():
+            raise UserError(f"{path}: column {min(repeated)!r} is in {row.file} too; rename it.")
         yield replace(row, cells={**row.cells, **added})
-    for key in table.keys() - used if not lookup.partial else ():
-        raise UserError(
-            f"{path}:{table[key][0]}: no row of {', '.join(entry.patterns)} has {key_text(key)}; "
-            "correct the line, or take it out."
-        )
+    for key, (line, _) in table.items():
+        if key not in used and not lookup.partial:
+            raise UserError(
+                f"{path}:{line}: no row of {', '.join(entry.patterns)} has {key_text(key)}; "
+                "correct the line, or take it out."
+            )

@@ -10,12 +10,12 @@ import math
 import unicodedata
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
@@ -114,14 +114,16 @@ def by_paradigm(items: Iterable[AnyItem]) -> dict[tuple[str, str, str], list[Any
 
 
 def labels_of(row: Row, data: entries.LabelledFiles, declared: Declaration) -> dict[str, Any]:
-    """Return the fields of a row's item, except its sentences."""
+    """Return a row's fields of ``Item``, by name."""
     paradigm = label_in(row, data.paradigm, "paradigm") or PurePosixPath(row.file).stem
-    phenomenon = not_empty(row, data.phenomenon) if data.phenomenon else ""
-    try:
-        phenomenon = phenomenon or declared.phenomenon_of(paradigm) or ""
-    except UserError as error:
-        raise UserError(f"{row.location}: {error}") from error
-    phenomenon = phenomenon or label_in(row, None, "phenomenon")
+    if data.phenomenon:
+        phenomenon = not_empty(row, data.phenomenon)
+    else:
+        try:
+            declared_phenomenon = declared.phenomenon_of(paradigm)
+        except UserError as error:
+            raise UserError(f"{row.location}: {error}") from error
+        phenomenon = declared_phenomenon or label_in(row, None, "phenomenon")
     lang = label_in(row, data.lang, "lang") or declared.only_language
     if lang not in declared.languages:
         raise UserError(
@@ -137,7 +139,7 @@ def labels_of(row: Row, data: entries.LabelledFiles, declared: Declaration) -> d
 
 
 def check_label_names(row: Row, labels: Mapping[str, str | None]) -> None:
-    """Raise UserError for a label ``all``, which tables of accuracies have for all groups."""
+    """Raise UserError for a label ``all``, which in tables of accuracies stands for a sum."""
     for name in ("lang", "paradigm", "phenomenon"):
         if labels.get(name) == ALL:
             raise UserError(
@@ -164,7 +166,7 @@ def joiner_in(row: Row, data: Joined, declared: Declaration) -> str:
 
 
 def label_in(row: Row, column: str | None, default: str) -> str:
-    """Return the label in ``column``, else in ``default``, else "". UserError for an empty cell."""
+    """Return the label in ``column``, or else in ``default``, or else "". UserError if empty."""
     if column is not None:
         return not_empty(row, column)
     key, advice = f"{row.file}: {default}", f"name a column as {default!r}"
@@ -197,22 +199,23 @@ def region_in(
 ) -> Span:
     """Return the span of a critical region, from its text in a row or from the index of its word.
 
-    If the text occurs several times, occurrences with the fewest ends inside words are preferred;
-    then the one nearest to ``near`` or, without ``near``, the one that ends the sentence. Raises
-    UserError if no or several occurrences fit.
+    If the text occurs several times, occurrences with the fewest ends inside words are preferred.
+    Among them, the nearest to ``near`` is taken; without ``near``, the one that ends the sentence.
+    Raises UserError if no or several occurrences fit.
     """
     if isinstance(critical, entries.CriticalIndex):
         return templates.word_span(row, sentence, critical.word, critical.words)
     region_text = text(row, critical)
 
     def rank(span: Span) -> tuple[int, int]:
-        gap = max(span[0] - near[1], near[0] - span[1], 0) if near else span[1] < len(sentence)
-        return sum(_joins(sentence, end) for end in span), gap
+        start, end = span
+        distance = max(start - near[1], near[0] - end, 0) if near else int(end < len(sentence))
+        return _joins(sentence, start) + _joins(sentence, end), distance
 
     starts = templates.occurrences(sentence, region_text)
-    ranked = [(start, start + len(region_text)) for start in starts]
-    best = min(map(rank, ranked), default=None)
-    spans = [span for span in ranked if rank(span) == best]
+    candidates = [(start, start + len(region_text)) for start in starts]
+    best = min(map(rank, candidates), default=None)
+    spans = [span for span in candidates if rank(span) == best]
     if not spans:
         raise UserError(
             f"{row.location}: the critical region {region_text!r} (column {critical!r}) is no part "
@@ -303,48 +306,63 @@ def _is_first(row: Row, column: str, first: entries.Values, second: entries.Valu
 
 
 def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration) -> Iterator[Pair]:
-    """Yield a pair of each good with each bad row of an item. UserError if it lacks either."""
+    """Yield a pair of each good with each bad row of an item. UserError if either is absent."""
     groups: dict[object, list[Row]] = {}
-    numbers: Counter[object] = Counter()
+    counts: Counter[object] = Counter()  # of rows, by key
+    left_out: dict[str, list[int]] = {}  # by file; above the first row are headings
     for row in rows:
+        if row.file not in left_out:
+            lines = sorted(row.account.left_out_lines.get(row.file, ()))
+            left_out[row.file] = [line for line in lines if line > row.line]
         key = item_key(row, data, data.item)
         # Without a column of items, the first two rows with a key are an item, then the next two.
-        number = 0 if data.item else numbers[key] // 2
-        numbers[key] += 1
+        number = 0 if data.item else counts[key] // 2
+        counts[key] += 1
         groups.setdefault((number, key), []).append(row)
     for group in groups.values():
         with group[0].account.collecting():
-            sides: dict[bool, list[Row]] = {True: [], False: []}
+            good_rows: list[Row] = []
+            bad_rows: list[Row] = []
             for position, row in enumerate(group):
-                is_good = (position == 0) == (data.order == "good first")
                 if data.label:
                     is_good = _is_first(row, data.label, data.good, data.bad)
-                sides[is_good].append(row)
-            if not data.item and len(group) == 1:
-                raise UserError(
-                    f"{group[0].location}: the last row has no other to make a pair with; without "
-                    "'item', two successive rows of a file, paradigm and language make a pair. "
-                    "Correct the file, or name 'item'."
-                )
-            if not data.item and data.where and group[1].line != group[0].line + 1:
-                raise UserError(
-                    f"{group[0].location}: its pair would be with line {group[1].line}, and "
-                    "'where' may have left out the row between; name 'item'."
-                )
-            if not all(sides.values()):
-                lacking = "good" if sides[False] else "bad"
+                else:
+                    is_good = position == (1 if data.order == "bad first" else 0)
+                (good_rows if is_good else bad_rows).append(row)
+            if not data.item:
+                _check_neighbours(group, left_out[group[0].file])
+            if not good_rows or not bad_rows:
+                lacking = "bad" if good_rows else "good"
                 raise UserError(
                     f"{group[0].location}: the item has {len(group)} rows and no {lacking} "
                     "sentence; expected both. Correct 'item', 'good' and 'bad', or the file."
                 )
-            for good_row, bad_row in product(sides[True], sides[False]):
+            for good_row, bad_row in product(good_rows, bad_rows):
                 good, bad = (text(row, data.sentence) for row in (good_row, bad_row))
                 regions = regions_of((good_row, bad_row), good, bad, data.critical)
                 labels = labels_of(good_row, data, declared)
                 more = labels["more"]
-                if rating := _rating_in(bad_row, data):
-                    more["rating"] = rating_difference(more["rating"], rating["rating"])
+                if bad_rating := _rating_in(bad_row, data):
+                    more["rating"] = rating_difference(more["rating"], bad_rating["rating"])
                 yield Pair(good=good, bad=bad, regions=regions, **labels)
+
+
+def _check_neighbours(group: Sequence[Row], left_out: Sequence[int]) -> None:
+    """Raise UserError if one row of this pair, or of one above, is among the lines ``left_out``."""
+    first, second = group[0], group[-1]
+    if first is second:
+        raise UserError(
+            f"{first.location}: the last row has no other to make a pair with; without 'item', two "
+            "successive rows of a file, paradigm and language make a pair. Correct the file, or "
+            "name 'item'."
+        )
+    # Pairs that are left out have two lines each.
+    above_first, above_second = (bisect(left_out, row.line) for row in group)
+    if above_first % 2 or above_second > above_first:
+        raise UserError(
+            f"{first.location}: its pair would be with line {second.line}, and 'where' or "
+            "'skip_lines' may have left out one row of a pair; name 'item', or leave out both rows."
+        )
 
 
 def sentences(rows: Rows, data: entries.Sentences, declared: Declaration) -> Iterator[Pair]:
@@ -369,7 +387,7 @@ UNSPACED = (
 
 
 def _in_word(character: str) -> bool:
-    # An odd position in UNSPACED is inside of a range.
+    # UNSPACED alternates between starts and ends, so that an odd position is inside a range.
     return character.isalnum() and bisect(UNSPACED, ord(character)) % 2 == 0
 
 
@@ -393,6 +411,7 @@ def difference(good: str, bad: str) -> Regions:
     """
     if good == bad:
         return Regions(0, len(good), 0, len(bad))
+    # Numbers of common characters at the start and at the end, reduced to whole words.
     start = common_prefix_length(good, bad)
     after = common_prefix_length(good[start:][::-1], bad[start:][::-1])
     while _joins(good, start) or _joins(bad, start):
@@ -421,6 +440,7 @@ def difference(good: str, bad: str) -> Regions:
 CHANGES = {"insert": "inserted", "delete": "deleted", "replace": "exchanged"}
 """Name of a change, by its name in ``difflib``."""
 DIVISION = "where words are divided"
+"""Difference such as that of *every day* and *everyday*."""
 
 
 @cache
@@ -428,7 +448,7 @@ def _units(text: str) -> tuple[str, ...]:
     if text.isalnum() and max(text) < chr(UNSPACED[0]):
         return (text,)
     ends = [end for end in range(1, len(text) + 1) if not _joins(text, end)]
-    return tuple(text[start:end] for start, end in zip([0, *ends], ends, strict=False))
+    return tuple(text[start:end] for start, end in pairwise([0, *ends]))
 
 
 def units(sentence: str) -> list[str]:
@@ -457,21 +477,22 @@ def pattern(good: str, bad: str) -> str:
     """Name the change from the good to the bad sentence, such as "exchanged 1, inserted 2".
 
     The numbers are of words and marks; "exchanged 1 for 2" means that two replace one. The same
-    words in another order are "reordered". Sentences that differ only in upper and lower case have
-    the change "letter case", those that differ only in white space "spaces".
+    words in another order are "reordered". A difference only in upper and lower case is "letter
+    case", one only in white space is "spaces".
     """
     good_units, bad_units = units(good), units(bad)
-    before = [unit.casefold() for unit in good_units]
-    after = [unit.casefold() for unit in bad_units]
-    if before == after:
+    good_lower = [unit.casefold() for unit in good_units]
+    bad_lower = [unit.casefold() for unit in bad_units]
+    if good_lower == bad_lower:
         if good_units != bad_units:
             return "letter case"
         return "none" if good == bad else "spaces"
-    if Counter(before) == Counter(after):
+    if Counter(good_lower) == Counter(bad_lower):
         return "reordered"
     changes = []
-    for change, *ends in SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes():
-        removed, added = ends[1] - ends[0], ends[3] - ends[2]
+    matcher = SequenceMatcher(a=good_lower, b=bad_lower, autojunk=False)
+    for change, good_start, good_end, bad_start, bad_end in matcher.get_opcodes():
+        removed, added = good_end - good_start, bad_end - bad_start
         if change != "equal":
             is_unequal = change == "replace" and removed != added
             number = f"{removed} for {added}" if is_unequal else str(max(removed, added))

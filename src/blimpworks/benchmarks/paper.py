@@ -64,7 +64,7 @@ ACCURACIES_PATH = "{results}/accuracies/{paper}.parquet"
 UNKNOWN_LANGUAGE = {
     **dict.fromkeys(("ud_name", "family", "excluded_treebanks", "note"), ""),
     **dict.fromkeys(("unimorph", "untested", "special"), ()),
-    "script": "Zzzz",
+    "script": "Zzzz",  # unknown, in ISO 15924
 }
 """Cells of the table of languages for a language that only a declaration names."""
 ASSUMED_ITEMS = 1000
@@ -75,7 +75,8 @@ class Declared(Declaration):
     """A declared benchmark: its files, its languages and numbers of items, and its ``Paper``."""
 
     @cached_property
-    def _counted(self) -> Callable[..., Mapping[str, int] | None]:
+    def _cached_count(self) -> Callable[..., Mapping[str, int] | None]:
+        # Counting reads all files, and plans ask for each language and model.
         return cache(self._count_items)
 
     @property
@@ -140,7 +141,7 @@ class Declared(Declaration):
         return [str(self.path), *self.local_paths_of(entries), *sources]
 
     def item_tables(self, key: str, layout: Layout) -> list[str]:
-        """List the items tables that a job reads for a key: those of all languages for people."""
+        """List the items tables that a job reads for a key: for people all, else none."""
         if key != "people":
             return []
         languages = layout.item_languages(self.name)
@@ -175,7 +176,7 @@ class Declared(Declaration):
         number = self.expected(lang)
         if number and not limit:
             return number
-        counts = self._counted(Path(campaign.pathvars.resources), campaign.mirror, limit)
+        counts = self._cached_count(Path(campaign.pathvars.resources), campaign.mirror, limit)
         return None if counts is None else counts.get(lang, 0)
 
     def _count_items(
@@ -279,7 +280,8 @@ class Declared(Declaration):
             if row.value is None or row.unit != "%":
                 continue
             if row.exhibit == "phenomena":
-                phenomenon, paradigm = ALL if row.row.lower() == ALL else row.row, ALL
+                phenomenon = ALL if row.row.lower() == ALL else row.row
+                paradigm = ALL
             elif row.exhibit == "paradigms":
                 phenomenon, paradigm = self.phenomenon_of(row.row) or row.row, row.row
             else:
@@ -428,7 +430,7 @@ def _read_all() -> tuple[dict[str, Declared], dict[str, str]]:
     """
     working_directory = Path.cwd()
     in_variable = [Path(name) for name in os.environ.get(FOLDERS, "").split(os.pathsep) if name]
-    folders = {}
+    folders = {}  # {name: folder}
     # Reversed, so that the first folder of a name replaces the later ones.
     for path in reversed(in_variable):
         is_inside = path.is_relative_to(working_directory)
@@ -462,7 +464,7 @@ def find_declared(text: str) -> Declared:
     usable = declared_benchmarks() if folder is None else {text: read_declared(folder)}
     if text not in usable:
         raise UserError(
-            f"benchmark {text!r} has no folder in config/benchmarks; those that have one: "
+            f"benchmark {text!r} has no folder in config/benchmarks; these benchmarks have one: "
             f"{', '.join(usable) or 'none'}. Name one of them, or the path of a folder."
         )
     usable[text].check_languages(placed(CatalogueFiles()).languages)

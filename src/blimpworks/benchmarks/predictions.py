@@ -50,7 +50,10 @@ class _Sum(NamedTuple):
 
 @v_args(inline=True)
 class _Margins(Transformer[Token, Floats]):
-    """Compute a formula's margins from the surprisals of its regions and their rounding bounds."""
+    """Compute a formula's margins from the surprisals of its regions and their rounding bounds.
+
+    A method computes the rule of the grammar (predictions.lark) that has its name.
+    """
 
     either = np.maximum
     both = np.minimum
@@ -81,15 +84,15 @@ class _Margins(Transformer[Token, Floats]):
         ahead = np.asarray(self.minus(second, first).value)
         if sign == "=":
             inside: Floats = ABSOLUTE + RELATIVE * np.abs(second.value) - np.abs(ahead)
-            # As in numpy.isclose, a difference equal to the tolerance holds. The margin is then the
-            # least normal number instead of 0, which "&", "|" and "!" would take for a tie. Bounds
-            # of rounding are not needed, because "=" has a tolerance.
+            # As in numpy.isclose, a difference equal to the tolerance holds. Its margin is not 0,
+            # which would be a tie, but the least normal number. Bounds of rounding are not needed,
+            # because "=" has a tolerance.
             return np.where(inside == 0, LEAST_NORMAL, inside)
         ahead = np.where(np.abs(ahead) <= first.bound + second.bound, 0.0, ahead)
         return ahead if sign == "<" else 0.0 - ahead
 
     def opposite(self, margin: Floats) -> Floats:
-        """Negate margins, from 0.0, so that a tie has no sign."""
+        """Negate margins as 0.0 - margin, which leaves a tie at 0.0, not at -0.0."""
         return 0.0 - margin
 
 
@@ -176,7 +179,7 @@ def _parser() -> Lark:
 
 
 def _expected(error: UnexpectedInput) -> str:
-    """List what the grammar allows where an error is."""
+    """List what the grammar allows where an error is, such as "'&', ')' or a number"."""
     names = error.accepts if isinstance(error, UnexpectedToken) else getattr(error, "allowed", ())
     texts = [
         TERMINAL_NAMES.get(name) or repr(_parser().get_terminal(name).pattern.value)
@@ -195,6 +198,7 @@ def _depth(tree: Tree[Token]) -> int:
 
 
 CHANCE_POINTS = 1 << 14
+"""Number of simulated items; Sobol's sequence needs a power of 2."""
 
 
 @cache

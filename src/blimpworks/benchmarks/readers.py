@@ -1,8 +1,7 @@
 """Read rows of files in the formats of released benchmarks, with the line of each row.
 
 ``Table.rows`` (at the end of the class) yields the number of each line and its cells, such as
-``(2, {"good": "…", "bad": "…"})``. It calls the function for the file's format in ``READERS``. An
-``Account`` counts rows and collects their faults.
+``(2, {"good": "…", "bad": "…"})``. It calls the function for the file's format in ``READERS``.
 
 Only line feeds end lines, since sentences may hold Unicode's other separators. The csv module reads
 strictly, whereas pandas silently fills short rows, and pyarrow accepts text after a closing
@@ -18,12 +17,14 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from blimpworks.benchmarks.account import BLANK, Account
 from blimpworks.benchmarks.declaration import People
 from blimpworks.benchmarks.entries import PlainFiles
 from blimpworks.errors import UserError, reading
@@ -34,85 +35,14 @@ SUFFIXES |= {".parquet": "parquet", ".xlsx": "xlsx", ".txt": "txt"}
 """Format of files, by suffix."""
 NO_VALUE = ("", "na", "n/a", "nan", "null", "none")
 """Texts that programs write where there is no value, in lower case."""
-BLANK = "blank lines, which are passed over"
 SEPARATORS = ",;\t|"
 BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
-"""A quoted cell of csv that holds a quotation mark."""
+"""A cell in quotes of csv that contains a quotation mark, such as ``"He said ""no""."``."""
 Cells = Iterator[tuple[int, dict[str, Any]]]
 """Numbers of lines, rows or records, from 1, each with its cells by column."""
 LeavesOut = Callable[..., bool]
-"""Function that tells whether to leave a line out, from its number and whether it is blank."""
-MOST_FAULTS = 20
-LOCATION = re.compile(r"^([^:]+:\d+):? ")
-"""File and line at the start of a fault."""
-
-
-@dataclass
-class Account:
-    """Counts of an entry's files, rows and items, its faults, and its rules for templates."""
-
-    entry: str
-    """File of the declaration and key of the entry, for messages."""
-    files: dict[str, str] = field(default_factory=dict)
-    """Format, encoding and separator of each file, by its name."""
-    rows: int = 0
-    left_out: Counter[str] = field(default_factory=Counter)
-    """Number of rows that each key of the entry leaves out, such as ``where.lang``."""
-    items: int = 0
-    notes: Counter[str] = field(default_factory=Counter)
-    """Number of rows that each remark is about."""
-    faults: list[str] = field(default_factory=list)
-    """Sentences about rows that cannot be read."""
-    words_from: int = 0
-    """Index of a sentence's first word, for templates."""
-    allow_empty: tuple[str, ...] = ()
-    """Columns that may be empty in a template."""
-    columns: dict[str, bool] = field(default_factory=dict)
-    """Whether rows so far have a column, keyed as in ``templates.has_column``."""
-
-    @contextmanager
-    def collecting(self) -> Iterator[None]:
-        """Add an error about a row to the faults, so that one message lists them all."""
-        try:
-            yield
-        except UserError as error:
-            self.faults.append(str(error))
-
-    def check_faults(self) -> None:
-        """Raise UserError with the first faults, if any; it lists the rows of equal faults."""
-        alike: dict[str, list[str]] = {}
-        for fault in self.faults:
-            alike.setdefault(LOCATION.sub("", fault), []).append(fault)
-        messages = []
-        for faults in alike.values():
-            matches = map(LOCATION.match, faults[1:])
-            locations = [match[1] for match in matches if match]
-            listed_locations = ", ".join(locations[: MOST_FAULTS - 1]) or "other rows"
-            more = f", and {len(faults) - MOST_FAULTS:,} more" if len(faults) > MOST_FAULTS else ""
-            repeats = f" The same at {listed_locations}{more}." if len(faults) > 1 else ""
-            messages.append(faults[0] + repeats)
-        if len(messages) > 1:
-            more = f"; the first {MOST_FAULTS} of them" if len(messages) > MOST_FAULTS else ""
-            lines = "\n".join(f"  {fault}" for fault in messages[:MOST_FAULTS])
-            raise UserError(f"{self.entry}: {len(messages):,} faults{more}:\n{lines}")
-        if messages:
-            raise UserError(messages[0])
-
-    def record(self) -> dict[str, Any]:
-        used = self.rows - self.left_out.total()
-        counts = {"files": len(self.files), "rows": self.rows, "used": used, "items": self.items}
-        return counts | {"left_out": dict(self.left_out), "notes": dict(self.notes)}
-
-    def lines(self) -> Iterator[str]:
-        used = self.rows - self.left_out.total()
-        counts = ((len(self.files), "file"), (self.rows, "row"), (self.items, "item"))
-        files, rows, items = (f"{n:,} {noun}{'s' if n != 1 else ''}" for n, noun in counts)
-        yield f"{self.entry.rpartition(' ')[2]}: {files}, {rows}, {used:,} used, {items}"
-        for key, n in self.left_out.items():
-            yield f"  left out by {key}: {n:,} {'row' if n == 1 else 'rows'}"
-        for note, n in self.notes.items():
-            yield f"  {note}: {n:,}"
+"""Function of a line's number, and whether the line is blank: tells whether to leave it out."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +67,11 @@ class Table:
 
     @cached_property
     def encoding(self) -> str:
-        marked = (name for mark, name in BYTE_ORDER_MARKS.items() if self.content.startswith(mark))
-        return self.entry.encoding or next(marked, "utf-8")
+        """Encoding, as declared or by the byte order mark, else UTF-8."""
+        for mark, name in BYTE_ORDER_MARKS.items():
+            if self.entry.encoding is None and self.content.startswith(mark):
+                return name
+        return self.entry.encoding or "utf-8"
 
     @cached_property
     def text(self) -> str:
@@ -156,7 +89,7 @@ class Table:
                 "encoding with 'encoding', such as cp1251 or latin-1."
             ) from error
         if self.entry.encoding:
-            # The file may decode, and yet have another encoding.
+            # Bytes of one encoding often decode in another one too, as other letters.
             fault = ""
             if re.search(r"[\x80-\x84\x86-\x9f]", text):
                 fault = "has control characters, which in cp1252 are letters or marks"
@@ -186,16 +119,17 @@ class Table:
         if self.entry.separator or self.format == "tsv":
             return self.entry.separator or "\t"
         first = "".join(self.lines[self.entry.header_row - 1 :][:1])
-        if not self.entry.columns or len(self.entry.columns) == 1:
-            return max(SEPARATORS, key=first.count)
-        gaps = len(self.entry.columns) - 1
-        fitting = [separator for separator in SEPARATORS if first.count(separator) == gaps]
-        if len(fitting) > 1:
-            raise UserError(
-                f"{self.name}: {' or '.join(map(repr, fitting))} may separate the cells of this "
-                "table without headings; name one as 'separator'."
-            )
-        return fitting[0] if fitting else max(SEPARATORS, key=first.count)
+        if self.entry.columns and len(self.entry.columns) > 1:
+            gaps = len(self.entry.columns) - 1
+            fitting = [separator for separator in SEPARATORS if first.count(separator) == gaps]
+            if len(fitting) > 1:
+                raise UserError(
+                    f"{self.name}: {' or '.join(map(repr, fitting))} may separate the cells of "
+                    "this table without headings; name one as 'separator'."
+                )
+            if fitting:
+                return fitting[0]
+        return max(SEPARATORS, key=first.count)
 
     @property
     def quotes(self) -> str:
@@ -214,7 +148,10 @@ class Table:
         return ", ".join(details)
 
     def rows(self, account: Account) -> Cells:
-        """Yield rows but ``skip_lines``; malformed rows become faults. UserError without rows."""
+        """Yield all rows except those of ``skip_lines``; malformed rows become faults.
+
+        Raises UserError for a file without rows, and a line of ``skip_lines`` without a row.
+        """
         skipped = {*self.entry.skipped(self.name)}
 
         def leaves_out(line: int, blank: bool = False) -> bool:
@@ -222,7 +159,9 @@ class Table:
                 skipped.discard(line)
                 account.rows += 1
                 account.left_out["skip_lines"] += 1
+                account.left_out_lines.setdefault(self.name, []).append(line)
                 return True
+            # The last of ``lines`` is blank if a line feed ends the file.
             if blank and line < len(self.lines):
                 account.notes[BLANK] += 1
             return blank
@@ -243,74 +182,101 @@ class Table:
 
 
 def _csv_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
-    """Yield the cells of each line, or of each row if ``quotes: csv`` allows line breaks."""
-    rows: list[tuple[int, Sequence[str]]] = []
     # With skipinitialspace, a quotation mark opens a cell after a separator and a space too.
     options: Any = {"delimiter": table.separator, "strict": True, "skipinitialspace": True}
+    read = _rows_over_lines if table.entry.quotes == "csv" else _rows_of_lines
     with cells_of_any_size():
-        if table.entry.quotes == "csv":
-            reader, line = csv.reader((f"{text}\n" for text in table.lines), **options), 1
-            try:
-                for cells in reader:
-                    if not leaves_out(line, not cells):
-                        rows.append((line, cells))
-                    line = reader.line_num + 1
-            except csv.Error as error:
-                account.faults.append(
-                    f"{table.name}:{line}: {error}; correct the file, or write 'quotes: none' "
-                    "where quotation marks are text."
-                )
-        else:
-            for line, text in enumerate(table.lines, start=1):
-                if leaves_out(line, not text):
-                    continue
-                if table.quotes == "none":
-                    rows.append((line, text.split(table.separator)))
-                    if table.entry.quotes is None:
-                        _check_quotes(table, *rows[-1])
-                    continue
-                try:
-                    rows.append((line, next(csv.reader([text], **options))))
-                except csv.Error as error:
-                    account.faults.append(
-                        f"{table.name}:{line}: a quotation mark is not closed before the cell or "
-                        f"the line ends ({error}); write 'quotes: none' where quotation marks are "
-                        "text, or 'quotes: csv' where cells hold line breaks."
-                    )
+        rows = [*read(table, account, leaves_out, options)]
     yield from _with_headings(table, rows, account)
 
 
+def _rows_over_lines(
+    table: Table, account: Account, leaves_out: LeavesOut, options: Any
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the first line and the cells of each row; cells in quotes may have line breaks."""
+    reader, line = csv.reader((f"{text}\n" for text in table.lines), **options), 1
+    try:
+        for cells in reader:
+            if not leaves_out(line, not cells):
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        account.faults.append(
+            f"{table.name}:{line}: {error}; correct the file, or write 'quotes: none' where "
+            "quotation marks are text."
+        )
+
+
+def _rows_of_lines(
+    table: Table, account: Account, leaves_out: LeavesOut, options: Any
+) -> Iterator[tuple[int, list[str]]]:
+    for line, text in enumerate(table.lines, start=1):
+        if leaves_out(line, not text):
+            continue
+        if table.quotes == "none":
+            cells = text.split(table.separator)
+            if table.entry.quotes is None:
+                _check_quotes(table, line, cells)
+            yield line, cells
+            continue
+        try:
+            [cells] = csv.reader([text], **options)
+            yield line, cells
+        except csv.Error as error:
+            account.faults.append(
+                f"{table.name}:{line}: a quotation mark is not closed before the cell or the line "
+                f"ends ({error}); write 'quotes: none' where quotation marks are text, or 'quotes: "
+                "csv' where cells hold line breaks."
+            )
+
+
 def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:
-    """Raise UserError if a cell is evidently in quotes of csv; the entry lacks ``quotes``."""
-    quoted = next((cell for cell in cells if QUOTED.fullmatch(cell)), None)
-    marked = [cell for cell in cells if len(cell) > 1 and cell[0] == cell[-1] == '"']
-    texts = [cell for cell in cells if cell and not cell.replace(".", "").isdecimal()]
-    is_heading = line == table.entry.header_row and not table.entry.columns
-    if quoted is None and marked and (is_heading or marked == texts):
-        quoted = marked[0]
-    if quoted is not None:
+    """Raise UserError if a cell of a tsv file is evidently in quotes of csv.
+
+    Evident are a cell such as ``"He said ""no""."``, and a heading in quotes. So is a row in which
+    all texts, but not numbers, are in quotes.
+    """
+    suspects = [cell for cell in cells if QUOTED.fullmatch(cell)]
+    if not suspects:
+        in_quotes = [cell for cell in cells if len(cell) > 1 and cell[0] == cell[-1] == '"']
+        texts = [cell for cell in cells if cell and not cell.replace(".", "").isdecimal()]
+        is_heading = line == table.entry.header_row and not table.entry.columns
+        suspects = in_quotes if is_heading or in_quotes == texts else []
+    if suspects:
         raise UserError(
-            f"{table.name}:{line}: the quotes of the cell {quoted!r:.60} look like those of csv; "
-            "write 'quotes: csv' if they only enclose the text, or 'quotes: none' if they belong "
-            "to it."
+            f"{table.name}:{line}: the quotes of the cell {suspects[0]!r:.60} look like those of "
+            "csv; write 'quotes: csv' if they only enclose the text, or 'quotes: none' if they "
+            "belong to it."
         )
 
 
 def _with_headings(
     table: Table, rows: Iterable[tuple[int, Sequence[object]]], account: Account
 ) -> Cells:
-    """Yield cells by heading; if the entry ``is_wide``, cell "" has all (heading, cell) pairs."""
+    """Yield cells by heading; if the entry ``is_wide``, cell "" has all (heading, cell) pairs.
+
+    Raises UserError for repeated headings, and for a first row that repeats a name of ``columns``.
+    """
     names: Sequence[str] | None = table.entry.columns
-    for line, cells in rows:
+    for number, (line, cells) in enumerate(rows):
+        if names and number == 0:
+            headings = {*names} & {as_text(cell).strip() for cell in cells}
+            if headings:
+                raise UserError(
+                    f"{table.name}:{line}: the first row has the cell {min(headings)!r}, a name of "
+                    "'columns', which is for tables without headings; leave 'columns' out, or the "
+                    "line with 'skip_lines'."
+                )
         if names is None:
             if line < table.entry.header_row:
                 continue
             names = [as_text(cell).strip() for cell in cells]
-            twice = next((name for name in names if name and names.count(name) > 1), None)
-            if twice is not None and not is_wide(table.entry):
+            repeated = [name for name in names if name and names.count(name) > 1]
+            if repeated and not is_wide(table.entry):
                 raise UserError(
-                    f"{table.name}:{line}: the heading {twice!r} is in several columns; "
-                    "expected distinct ones. State them with 'columns'."
+                    f"{table.name}:{line}: the heading {repeated[0]!r} is in several columns; "
+                    "expected distinct ones. Name distinct ones with 'columns', and leave this "
+                    "line out with 'skip_lines'."
                 )
         elif len(cells) != len(names):
             account.faults.append(
@@ -328,7 +294,7 @@ def _with_headings(
 
 
 def is_wide(entry: PlainFiles) -> bool:
-    """Tell whether each column has the ratings of a sentence, so that headings may repeat."""
+    """Tell whether each column has the ratings of one sentence, so that headings may repeat."""
     return isinstance(entry, People) and entry.kind == "ratings" and entry.headings is not None
 
 
@@ -357,15 +323,14 @@ def _records(
             )
             continue
         leaves = [*_leaves(value)]
-        cells = dict(leaves)
-        if len(cells) < len(leaves):
-            names = [name for name, _ in leaves]
-            twice = next(name for name in names if names.count(name) > 1)
+        names = Counter(name for name, _ in leaves)
+        [(name, times)] = names.most_common(1) or [("", 0)]
+        if times > 1:
             account.faults.append(
-                f"{table.name}:{line}: {twice!r} is a key with a dot, and a path too; rename one."
+                f"{table.name}:{line}: {name!r} is a key with a dot, and a path too; rename one."
             )
             continue
-        yield line, cells
+        yield line, dict(leaves)
 
 
 def _json_lines(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
@@ -380,7 +345,8 @@ def _json_lines(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
 def _parsed(text: str, table: Table, line: int) -> Any:
     try:
         value = load_json(text)
-        if "\\ud" in text.lower():  # A half of a pair of surrogates is no letter.
+        # UTF-8 cannot encode a lone surrogate, half of a character, such as \\ud83d.
+        if "\\ud" in text.lower():
             json.dumps(value, ensure_ascii=False).encode()
         return value
     except (ValueError, RecursionError) as error:
@@ -398,17 +364,14 @@ def _json_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
         content = content[key]
     column = table.entry.keys_as
     if column is not None:
-        if not isinstance(content, dict) or not all(
-            isinstance(records, list) and all(isinstance(record, dict) for record in records)
-            for records in content.values()
-        ):
+        lists = [*content.values()] if isinstance(content, dict) else [content]
+        is_mapping = isinstance(content, dict) and all(isinstance(value, list) for value in lists)
+        if not is_mapping or not all(isinstance(record, dict) for record in chain(*lists)):
             raise UserError(
                 f"{table.name} is {content!r:.60}; expected a mapping from keys to lists of "
                 "records. Correct 'records', or leave 'keys_as' out."
             )
-        content = [
-            {**record, column: key} for key, records in content.items() for record in records
-        ]
+        content = [{**record, column: key} for key in content for record in content[key]]
     if isinstance(content, dict):
         content = [content]
     if not isinstance(content, list):
@@ -445,6 +408,9 @@ def _sheet_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
             f"{table.name} has no sheet {table.entry.sheet or 'of cells'!r} (it has: "
             f"{', '.join(sheets)}); correct 'sheet'."
         )
+    for unread in book.worksheets[1:]:
+        if table.entry.sheet is None and any(map(any, unread.values)):
+            account.notes["sheets after the first, which are not read"] += 1
     rows: list[tuple[int, Sequence[object]]] = []
     for line, row in enumerate(sheet.iter_rows(), start=1):
         # A cell with an error of a formula, such as #NAME?, has no value. Excel writes some

@@ -17,7 +17,8 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Any, Literal
 
-from blimpworks.benchmarks.readers import Account, as_text
+from blimpworks.benchmarks.account import Account
+from blimpworks.benchmarks.readers import as_text
 from blimpworks.errors import UserError
 from blimpworks.items import APART
 
@@ -44,14 +45,13 @@ Span = tuple[int, int]
 
 
 def strip(row: Row, column: str, value: Any) -> str:
-    """Strip a text. Raises UserError for U+001F, which marks words to tokenize separately."""
-    stripped: str = value.strip()
+    """Strip a cell's text. UserError for U+001F, with which we mark words to encode separately."""
     if APART in value:
         raise UserError(
             f"{row.location}: column {column!r} has the control character U+001F; expected text. "
             "Take it out."
         )
-    return stripped
+    return str(value.strip())
 
 
 FORMS: tuple[Literal["NFC", "NFKC"], ...] = ("NFC", "NFKC")
@@ -69,7 +69,8 @@ def plain(text: str, form: Literal["NFC", "NFKC"] = "NFKC") -> str:
 def has_column(row: Row, name: str, key: str, advice: str) -> bool:
     """Tell whether a row has a column; all rows of a file must agree, else UserError.
 
-    ``key`` names the question in the account of the file; ``advice`` ends the error's message.
+    ``key``, such as "a.csv: lang", is the key of the answer for rows before in the account's
+    ``columns``; ``advice`` ends the error's message.
     """
     is_there = name in row.cells
     if row.account.columns.setdefault(key, is_there) != is_there:
@@ -81,7 +82,7 @@ def has_column(row: Row, name: str, key: str, advice: str) -> bool:
 
 
 def is_one_of(value: object, expected: object) -> bool:
-    """Tell whether a cell equals a value, or a value of a list, by their ``comparable`` texts."""
+    """Tell whether a cell equals ``expected``, or one of its values, by ``comparable`` texts."""
     values = expected if isinstance(expected, tuple | list) else (expected,)
     return comparable(value) in map(comparable, values)
 
@@ -91,8 +92,8 @@ def comparable(value: object) -> str:
     return re.sub(r"^(-?\d+)\.0+$", r"\1", as_text(value).strip().casefold())
 
 
-# Matches {column} or {column[3]="}"}. Quotations, which may contain braces, begin after "[" or "=",
-# so that {don't} names a column.
+# Matches {column} or {column[3]="}"}. A quotation, which may contain braces, begins after "[" or
+# "="; so {don't} names a column.
 _BRACES = re.compile(r"""\{((?>(?<=[\[=])(?:'[^']*'|"[^"]*")|[^{}])++)\}""")
 # A value such as '___' or were, an exchange such as ['___']=answer, and an expression such as
 # sentence['___']=answer|stripped: a column, exchanges, and filters.
@@ -104,7 +105,7 @@ _FINAL = ".!?…。．！？｡۔؟।॥།။։"
 _CLOSING = "\"'’”»)]」』"
 """Quotes and brackets that can follow marks which end a sentence."""
 _BEFORE, _AFTER = '"“«([「『¿¡', f'{_FINAL},;:،؛、，；："”»)]」』'
-"""Marks before and after a word that are no part of it."""
+"""Marks that can stand before, and after, a word without being part of it."""
 _DOTLESS = ("tur", "aze", "azj", "crh")
 """Languages in which i and ı are two letters, with the capitals İ and I."""
 
@@ -130,12 +131,12 @@ def _parse(inside: str) -> tuple[str, list[tuple[str, str]], list[str]] | None:
     if match is None:
         return None
     filters = match[3].split("|")[1:]
-    unknown = next((name for name in filters if name not in FILTERS), None)
-    if unknown is not None:
-        raise UserError(
-            f"the template {{{inside}}} has the filter {unknown!r}; expected one of "
-            f"{', '.join(FILTERS)}."
-        )
+    for name in filters:
+        if name not in FILTERS:
+            raise UserError(
+                f"the template {{{inside}}} has the filter {name!r}; expected one of "
+                f"{', '.join(FILTERS)}."
+            )
     return match[1], _EXCHANGE.findall(match[2]), filters
 
 
@@ -189,7 +190,7 @@ def _fill(row: Row, inside: str) -> str:
             start, end = word_span(row, text, old)
             value = _with_marks(text[start:end], value)
         before, after = text[:start], text[end:]
-        # Of the spaces on both sides of a removed text, only the one before it stays.
+        # If a text is removed from between two spaces, only the space before it stays.
         if not value and (not before.strip() or before[-1].isspace()):
             after = after.lstrip()
         text = before + value + after
@@ -221,14 +222,14 @@ def _unpunctuated(text: str) -> str:
 
 
 def _with_case(text: str, lang: str, dotless: Mapping[str, str], case: Callable[[str], str]) -> str:
-    """Change the first letter with ``case``, or by ``dotless`` in languages such as Turkish."""
+    """Change the first letter: by ``dotless`` in languages such as Turkish, else by ``case``."""
     letter = text[:1]
     changed = dotless[letter] if letter in dotless and lang in _DOTLESS else case(letter)
     return changed + text[1:]
 
 
 def _with_marks(word: str, value: str) -> str:
-    """Put the marks around an old word around its new ``value``, unless that has marks already."""
+    """Put the marks of an old word around its new ``value``: at each side where it has none."""
     body = word.strip(_BEFORE + _AFTER)
     if not body or not value:
         return value
@@ -278,7 +279,7 @@ def _number(row: Row, name: str | int) -> int:
 
 
 def _named_or_literal(row: Row, name: str) -> str:
-    """Return the text of the column ``name``, or ``name`` itself if it is clearly no column."""
+    """Return the column's text; ``name`` itself if no column is similar, or else UserError."""
     if has_column(row, name, name, f"quote text: '{name}'"):
         return _column_text(row, name)
     similar = _similar(name, tuple(row.cells), 1)

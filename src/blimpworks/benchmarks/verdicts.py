@@ -59,7 +59,7 @@ class Group:
     by_mean: bool
     """Whether ``correct`` is the share of predictions that hold, not whether all hold."""
     slices: Mapping[Region, slice]
-    """Rows of each region, one for each item, in the table of the regions of all groups."""
+    """Rows of each region in the table of compared regions, which has a row for each item."""
 
 
 def _label(items: pa.Table, number: int) -> str:
@@ -68,7 +68,10 @@ def _label(items: pa.Table, number: int) -> str:
 
 
 def _read_regions(table: pa.Table, numbers: Integers, items: pa.Table) -> pd.DataFrame:
-    """Return all regions and whole sentences: item, condition, name, row of ``table``, and span."""
+    """Return all regions and whole sentences of ``table``, whose rows are of the items ``numbers``.
+
+    The columns are item, row (of ``table``), condition, regions (name), and the region's ends.
+    """
     rows = table.select(["good", "condition", *REGIONS]).to_pandas()
     rows = rows.astype({"condition": object}).assign(item=numbers, row=np.arange(len(rows)))
     sentences = rows.assign(regions=WHOLE, region_starts=0, region_ends=rows["good"].str.len())
@@ -90,8 +93,8 @@ def _read_regions(table: pa.Table, numbers: Integers, items: pa.Table) -> pd.Dat
 def _group_by_formulas(
     table: pa.Table, numbers: Integers, items: pa.Table
 ) -> tuple[list[Group], pd.DataFrame]:
-    """Group items by their formulas; return the groups, and the regions that formulas name."""
-    # Numbers of the items with the same predictions, effects, and key ``right``.
+    """Group items by their formulas; return the groups, and the table of the compared regions."""
+    # {(predictions, effects, whether ``right`` is mean): numbers of items}
     items_by_formulas: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[int]] = {}
     for number, item in enumerate(items.to_pylist()):
         if not item["predictions"]:
@@ -111,11 +114,11 @@ def _group_by_formulas(
     for (formulas, sums, by_mean), members in items_by_formulas.items():
         predictions = tuple(map(Prediction.parse, formulas))
         effects_of = tuple(map(Effect.parse, sums))
-        formula_of: dict[Region, Formula] = {}
+        formula_by_region: dict[Region, Formula] = {}
         for formula in (*effects_of, *predictions):
-            formula_of |= dict.fromkeys(sorted(formula.regions), formula)
-        slices = {}
-        for region, formula in formula_of.items():
+            formula_by_region |= dict.fromkeys(sorted(formula.regions), formula)
+        slices = {}  # rows of each region in ``compared``, which are the items' in order
+        for region, formula in formula_by_region.items():
             rows = by_region.get(region, all_regions[:0]).reindex(members)
             is_lacking = rows["row"].isna().to_numpy()
             if is_lacking.any():
@@ -165,11 +168,10 @@ def _design_columns(
     tie, near_ties = np.zeros((2, len(usable)), dtype=bool)
     held: list[list[bool] | None] = [None] * len(usable)
     effects: list[list[float | None] | None] = [None] * len(usable)
+    all_values, all_bounds = regions
     for group in groups:
-        values, bounds = (
-            {key: numbers[positions] for key, positions in group.slices.items()}
-            for numbers in regions
-        )
+        values = {region: all_values[rows] for region, rows in group.slices.items()}
+        bounds = {region: all_bounds[rows] for region, rows in group.slices.items()}
         margins = np.stack([formula.margins(values, bounds) for formula in group.predictions])
         margin[group.items] = margins.min(axis=0)
         decisive = margins if group.by_mean else margins.min(axis=0, keepdims=True)
@@ -255,7 +257,7 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
 
 FOLDS = 10
 FEWEST = 20
-"""Smallest number of distinct sentences that share folds; of fewer, each is a fold of its own."""
+"""Smallest number of sentences for ``FOLDS`` folds; fewer sentences have a fold each."""
 
 
 def folds_of(ids: Sequence[str]) -> Integers:
@@ -288,8 +290,8 @@ def best_threshold(values: Floats, bounds: Floats, acceptable: Mask) -> tuple[fl
     # Equal correlations can differ in their last digits.
     best = np.flatnonzero(agreement >= agreement.max() - 1e-12)
     cut = cuts[best[(len(best) - 1) // 2]]
-    sides = slice(cut - 1, cut + 1)
-    return float(values[sides].mean()), float(bounds[sides].mean())
+    neighbours = slice(cut - 1, cut + 1)
+    return float(values[neighbours].mean()), float(bounds[neighbours].mean())
 
 
 def thresholds(
@@ -301,9 +303,9 @@ def thresholds(
     """
     chosen, threshold_bounds = np.full((2, len(values)), np.nan)
     for fold in np.unique(folds):
-        inside = folds == fold
-        training = (column_values[~inside] for column_values in (values, bounds, acceptable))
-        chosen[inside], threshold_bounds[inside] = best_threshold(*training)
+        in_fold = folds == fold
+        training = (column[~in_fold] for column in (values, bounds, acceptable))
+        chosen[in_fold], threshold_bounds[in_fold] = best_threshold(*training)
     return chosen, threshold_bounds
 
 
@@ -344,8 +346,8 @@ def judge_sentences(items: Path, scores: Path, output: Path, rules: judge.Rules)
 
     Each row of ``items`` has a sentence, as both good and bad, and whether it is ``acceptable``. A
     model accepts values at or above a threshold, or below it if the method prefers lower values.
-    The threshold of a sentence is the best one (``best_threshold``) on the nine of ten folds
-    (``folds_of``) that lack the sentence.
+    The threshold of a sentence is the best one (``best_threshold``) on all folds (``folds_of``)
+    but the sentence's own.
 
     ``value_good`` is the sentence's value and ``value_bad`` its threshold, both in the method's
     unit, such as perplexity. ``margin`` is the value's distance to the right side of the
@@ -399,9 +401,3 @@ def matthews_correlation(
     scale = np.sqrt(positive * (count - positive) * (predicted * (count - predicted)))
     values: Floats = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0)
     return values
-
-
-def matthews(acceptable: Mask, accepted: Mask) -> float:
-    """Compute Matthews' correlation of two masks [n]."""
-    both = (acceptable & accepted).sum()
-    return float(matthews_correlation(len(acceptable), acceptable.sum(), accepted.sum(), both))

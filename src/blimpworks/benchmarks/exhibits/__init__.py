@@ -19,11 +19,11 @@ REQUIREMENTS: Mapping[str, str] = {
     "perplexity": "perplexities",
     "ratings": "ratings",
 }
-"""Name of the data that an exhibit needs, keyed by exhibit; all others need no such data."""
+"""Data that a declaration must have for an exhibit, by the exhibit's name; others need none."""
 
 
 def specs_of(name: str, present: Set[str], *, released: bool) -> tuple[ExhibitSpec, ...]:
-    """List the exhibits whose data are ``present``; unreleased decisions have no published form."""
+    """List the exhibits whose data are ``present``; published forms need ``released`` numbers."""
     specs = []
     for spec in read_specs(Path(__file__).with_name("specs.tsv"), name, __name__):
         if REQUIREMENTS.get(spec.name) in {None, *present}:

@@ -46,13 +46,13 @@ def phenomenon_cells(view: View) -> Iterator[Cell]:
 def _item_counts(view: View) -> dict[str, dict[str, str]]:
     """Return the column of numbers of items, by row; "42 to 50" if models have different items."""
     counts = {}
-    models = [model for column in view.columns.values() for model in column if model != HUMAN]
+    models = [model for model in chain(*view.columns.values()) if model != HUMAN]
     for lang, phenomenon, row in view.row_keys():
         n = view.paradigm_rows(lang, phenomenon, ALL, models)["n"]
         if lang in view.partial:
             n = view.phenomenon_rows(lang, phenomenon, models).groupby("model")["n"].sum()
-        ends = dict.fromkeys((str(n.min()), str(n.max()))) if len(n) else {}
-        counts[row] = {views.COUNT: " to ".join(ends)}
+        text = "" if n.empty else f"{n.min()} to {n.max()}"
+        counts[row] = {views.COUNT: str(n.min()) if n.nunique() == 1 else text}
     return counts
 
 
@@ -68,7 +68,7 @@ def _sections(
         columns = [views.COUNT, *first, *block]
         for lang, language in view.languages.items():
             prefix = view.prefix(lang)
-            names = {language: language} if prefix else {}  # printed names, by key of the row
+            names = {language: language} if prefix else {}  # {key of the row: printed name}
             names |= {row: row.removeprefix(prefix) for row in rows if row.startswith(prefix)}
             yield Section("Phenomenon", names, columns)
 
@@ -81,7 +81,7 @@ def _bold_cells(cells: Sequence[Cell], view: View) -> set[tuple[str, str]]:
 # Baselines, and correlations
 
 COLUMN_NAMES = {name: text.capitalize() for name, text in BASELINES.items()}
-"""Columns of exhibits, keyed by baseline."""
+"""Heading of a baseline's column, by the baseline's name."""
 ITEM_COLUMNS = ["lang", "phenomenon", "paradigm", "good", "bad"]
 ITEM_COLUMNS += ["item", "acceptable", "alternatives"]
 
@@ -119,8 +119,8 @@ class Baselines:
         """Return names of baselines, and of languages without word frequencies, for a caption."""
         baselines = self.rows["baseline"]
         with_pairs = {*self.rows["lang"][baselines == "longer"]}
-        lacking = with_pairs - {*self.rows["lang"][baselines == "frequent"]}
-        unknown = [name for lang, name in self.view.languages.items() if lang in lacking]
+        without_list = with_pairs - {*self.rows["lang"][baselines == "frequent"]}
+        unknown = [name for lang, name in self.view.languages.items() if lang in without_list]
         return {"names": [key for key in COLUMN_NAMES if key in {*baselines}], "unknown": unknown}
 
 
@@ -135,22 +135,21 @@ def correlations_with_people(view: View, lang: str) -> dict[str, list[Cell]]:
     Returns the cells of Pearson's and Spearman's correlations, keyed by "paradigm" and, if their
     numbers differ, "phenomenon". A correlation over fewer than ``FEWEST`` units has no cell.
     """
-    rows_of: dict[str, pd.DataFrame] = {}  # of a model and people, by the model's column
+    rows_by_column: dict[str, pd.DataFrame] = {}  # of a model and people, by the model's column
     for column, models in view.columns.items():
         if column != PEOPLE:
             where = {"lang": lang, "model": [models[0], HUMAN]}
-            rows_of[column] = select_rows(view.rows, where)
-    common: dict[str, dict[str, pd.DataFrame]] = {}  # accuracies, by unit and column
-    for unit in UNIT_NAMES:
-        accuracies = {name: views.accuracies_by(rows, unit) for name, rows in rows_of.items()}
-        common[unit] = {name: values.dropna() for name, values in accuracies.items()}
+            rows_by_column[column] = select_rows(view.rows, where)
+    common: dict[str, dict[str, pd.DataFrame]] = {}  # {unit: {column: accuracies [unit, 2]}}
+    for unit, (column, rows) in product(UNIT_NAMES, rows_by_column.items()):
+        common.setdefault(unit, {})[column] = views.accuracies_by(rows, unit).dropna()
     paradigms, phenomena = (max(map(len, by_column.values())) for by_column in common.values())
     cells: dict[str, list[Cell]] = {}
     for unit in [*UNIT_NAMES] if paradigms != phenomena else [PARADIGM]:
-        for coefficient, (column, rows) in product((PEARSON, SPEARMAN), rows_of.items()):
+        for coefficient, (column, rows) in product((PEARSON, SPEARMAN), rows_by_column.items()):
             key = f"{view.prefix(lang)}{coefficient} over {UNIT_NAMES[unit]}", column
             formula = views.correlation(coefficient, unit)
-            # In partial languages people judged only some of the models' paradigms.
+            # In a partial language the table of accuracies has more units than the correlation.
             is_partial = lang in view.partial
             if cell := correlation_cell(common[unit][column], rows, key, formula, is_partial):
                 cells.setdefault(unit, []).append(cell)

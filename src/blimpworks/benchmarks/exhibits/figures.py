@@ -137,14 +137,15 @@ def _limits(cells: Sequence[Cell], chance: bool) -> tuple[float, float]:
 def models(tables: Tables, labels: Labels) -> Exhibit:
     """Draw models by accuracy (or families of released models with their seeds), best first."""
     view = views.read_view(tables, labels)
+    # {language: [(cell of a column, cells of its seeds)]}
     ranked = {lang: _ranked_cells(view, lang) for lang in view.languages}
     cells: list[Cell] = []
-    for cell, seeds in chain.from_iterable(ranked.values()):
-        cells += [cell, *seeds]
+    for cell, cells_of_seeds in chain.from_iterable(ranked.values()):
+        cells += [cell, *cells_of_seeds]
     names = Names.of([*view.columns, *view.languages.values()])
     most_rows = max(map(len, ranked.values()))
-    alone = len(ranked) == 1
-    columns, width = (1, style.COLUMN_INCHES * 1.3) if alone else (2, style.PAGE_INCHES)
+    is_single = len(ranked) == 1
+    columns, width = (1, style.COLUMN_INCHES * 1.3) if is_single else (2, style.PAGE_INCHES)
     figure, panels = _panels(len(ranked), columns, width, 0.65 + 0.15 * max(most_rows, 2))
     for axes, (lang, rows) in zip(panels, ranked.items(), strict=True):
         for y, (cell, seeds) in enumerate(rows):
@@ -161,7 +162,7 @@ def models(tables: Tables, labels: Labels) -> Exhibit:
         axes.set(ylim=(len(rows) - 0.4, -0.6), xlabel=PERCENT, xlim=_limits(cells, view.has_chance))
         axes.grid(axis="y", visible=False)
         _set_row_names(axes, [cell.row for cell, _ in rows], names)
-        if not alone:
+        if not is_single:
             axes.set_title(names.texts[view.languages[lang]], fontfamily=[*names.families])
     has_seeds = any(seeds for _, seeds in chain.from_iterable(ranked.values()))
     key = "models_seeds" if has_seeds else "models"
@@ -173,9 +174,9 @@ def _set_log_scale(axes: Axes, values: Sequence[float]) -> None:
     axes.set_xscale("log")
     decades = math.log10(max(values) / min(values))
     if decades < 0.5:
+        # Widen the range to 0.8 decades.
         middle = math.sqrt(max(values) * min(values))
         axes.set_xlim(middle / 2.5, middle * 2.5)
-        decades = 0.8
     steps = [1] if decades >= 2.5 else [1, 3]
     if decades < 1.5:
         steps = [1, 2, 5]
@@ -187,21 +188,21 @@ def _set_log_scale(axes: Axes, values: Sequence[float]) -> None:
 def sizes(tables: Tables, labels: Labels) -> Exhibit:
     """Draw accuracy by number of parameters, for models whose number is in the fact ``sizes``."""
     view = views.read_view(tables, labels)
-    billions: dict[str, float] = {}  # by column of the view
+    billions: dict[str, float] = {}  # {column of the view: parameters}
     for column, models in view.columns.items():
         if size := labels.facts["sizes"].get(models[0]):
             billions[column] = float(size)
-    cells_of: dict[str, list[Cell]] = {}  # by language
+    cells_by_lang: dict[str, list[Cell]] = {}  # without models of unknown size
     for lang in view.languages:
         if sized := [cell for cell, _ in _ranked_cells(view, lang) if cell.row in billions]:
-            cells_of[lang] = sized
-    cells = [*chain.from_iterable(cells_of.values())]
+            cells_by_lang[lang] = sized
+    cells = [*chain.from_iterable(cells_by_lang.values())]
     if cells:
-        alone = len(cells_of) == 1
-        width = 0.7 * style.PAGE_INCHES if alone else style.PAGE_INCHES
-        figure, panels = _panels(len(cells_of), 2, width, 2.9 if alone else 2.4)
+        is_single = len(cells_by_lang) == 1
+        width = 0.7 * style.PAGE_INCHES if is_single else style.PAGE_INCHES
+        figure, panels = _panels(len(cells_by_lang), 2, width, 2.9 if is_single else 2.4)
         names = Names.of(view.languages.values())
-        for axes, (lang, sized) in zip(panels, cells_of.items(), strict=True):
+        for axes, (lang, sized) in zip(panels, cells_by_lang.items(), strict=True):
             for cell in sized:
                 if cell.low is not None and cell.high is not None:
                     axes.vlines(billions[cell.row], cell.low, cell.high, color=FAINT, linewidth=1.5)
@@ -213,10 +214,10 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
             axes.margins(x=0.15)
             axes.set_ylim(_limits(cells, view.has_chance))
             axes.set(xlabel="parameters (billions)", ylabel=PERCENT)
-            if not alone:
+            if not is_single:
                 axes.set_title(names.texts[view.languages[lang]], fontfamily=[*names.families])
         _lay_out(figure)
-        for axes, sized in zip(panels, cells_of.values(), strict=True):
+        for axes, sized in zip(panels, cells_by_lang.values(), strict=True):
             _name_points(axes, {cell.row: (billions[cell.row], cell.value) for cell in sized})
     else:
         figure = no_figure("the number of parameters of no model is known")
@@ -280,7 +281,7 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _hues(names: Sequence[str], common_hue: str) -> tuple[bool, dict[str, str]]:
-    """Return whether the palette has enough colours, and each name's colour or ``common_hue``."""
+    """Return whether the names are few enough for a colour each, and these or ``common_hue``."""
     few = len(names) <= len(style.PALETTE)
     hues = style.colours(len(names)) if few else [common_hue] * len(names)
     return few, dict(zip(names, hues, strict=True))
@@ -314,7 +315,7 @@ def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
 def _draw_phenomena(
     axes: Axes, cells: Sequence[Cell], rows: Sequence[str], hues: Mapping[str, Any]
 ) -> None:
-    """Draw accuracies by phenomenon (``rows``): large points for people; many models are faint."""
+    """Draw accuracies by phenomenon (``rows``), in ``hues`` by column; many models are faint."""
     few = len(hues) - 1 <= len(style.PALETTE)
     for number, (column, hue) in enumerate(hues.items()):
         shift = 0.7 * ((number + 0.5) / len(hues) - 0.5) if few else 0.0
@@ -357,7 +358,7 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     """Draw accuracy of people and models by phenomenon, and correlations of models with people."""
     view = views.with_people(views.read_view(tables, labels), tables)
     cells = [*acc.phenomenon_cells(view)]
-    # Each language's first unit with correlations, and their cells: ("paradigm", cells).
+    # First unit with correlations, and their cells, by language: {"eng": ("paradigm", cells)}.
     correlations: dict[str, tuple[str, list[Cell]]] = {}
     for lang in view.languages:
         for unit, correlation_cells in acc.correlations_with_people(view, lang).items():
@@ -369,8 +370,10 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     phenomena = [*view.phenomena, ALL] if len(view.phenomena) > 1 else view.phenomena
     names = Names.of([*view.phenomenon_names.values(), *view.languages.values()])
     columns = 2 if correlated else 1
-    rows = max(len(phenomena) * (0.08 + 0.06 * (len(hues) if few else 2)), 0.14 * len(hues))
-    figure = style.new_figure(style.PAGE_INCHES, (0.6 + rows) * len(view.languages) + 0.3)
+    # Heights in inches. A panel has a row of points for each phenomenon, or for each correlation.
+    row_height = 0.08 + 0.06 * (len(hues) if few else 2)
+    panel_height = max(len(phenomena) * row_height, 0.14 * len(hues))
+    figure = style.new_figure(style.PAGE_INCHES, (0.6 + panel_height) * len(view.languages) + 0.3)
     layout: dict[str, Any] = {"squeeze": False, "gridspec_kw": {"width_ratios": [3, 2][:columns]}}
     grid = figure.subplots(len(view.languages), columns, sharex="col", **layout)
     for (lang, language), panels in zip(view.languages.items(), grid, strict=True):

@@ -107,7 +107,8 @@ class HeatMap:
 
     columns: Sequence[str]
     values: Mapping[tuple[str, str], float | None]
-    """Numbers by (key of the row, column): None, a dot, is a missing number; others are empty."""
+    """Numbers by (key of the row, column). None is drawn as a dot, for a missing number; a cell
+    without an entry stays empty."""
     form: str
     colours: Colormap
     norm: Normalize
@@ -120,6 +121,7 @@ class HeatMap:
 
     @property
     def numbered(self) -> bool:
+        """Whether cells have numbers."""
         return len(self.columns) <= MOST_NUMBERED
 
     @cached_property
@@ -128,8 +130,9 @@ class HeatMap:
 
     @cached_property
     def cell_width(self) -> float:
-        """Width of a cell; the map may become wider than the page."""
-        texts = (number_text(v, self.form) for v in self.values.values() if v is not None)
+        """Width of a cell. It has room for the number, though the map may exceed the page."""
+        numbers = [value for value in self.values.values() if value is not None]
+        texts = (number_text(number, self.form) for number in numbers)
         widest = max((text_size(text, SMALL, False, HOUSE)[0] for text in texts), default=0) / 72
         least = widest + MARGIN if self.numbered else 0.105
         names = self.names.width(row.text for row in self.rows if row.key) + 2 * MARGIN
@@ -169,9 +172,9 @@ class HeatMap:
             )
             self._draw_panel(figure.add_axes(box), panel)
         length = min(2.0, width - 0.5)
-        box = ((width - length) / 2 / width, 0.32 / height, length / width, 0.09 / height)
-        scale, axes = ScalarMappable(self.norm, self.colours), figure.add_axes(box)
-        bar = figure.colorbar(scale, cax=axes, orientation="horizontal", ticks=[*self.ticks])
+        bar_box = ((width - length) / 2 / width, 0.32 / height, length / width, 0.09 / height)
+        scale, bar_axes = ScalarMappable(self.norm, self.colours), figure.add_axes(bar_box)
+        bar = figure.colorbar(scale, cax=bar_axes, orientation="horizontal", ticks=[*self.ticks])
         bar.outline.set_visible(False)
         bar.ax.tick_params(labelsize=SMALL, length=2, pad=1)
         bar.set_label(self.label, fontsize=7, labelpad=1)
@@ -213,15 +216,16 @@ def _groups(view: View) -> Groups:
     for lang in view.languages:
         prefix, pairs = view.prefix(lang), view.paradigms(lang)
         times = Counter(paradigm for _, paradigm in pairs)
-        rows_of: dict[str, list[MapRow]] = {}  # by phenomenon
+        rows_by_phenomenon: dict[str, list[MapRow]] = {}
         for phenomenon, paradigm in pairs:
             suffix = f" ({views.printed_name(phenomenon)})" if times[paradigm] > 1 else ""
             row = MapRow(paradigm, f"{prefix}{paradigm}{suffix}", (lang, phenomenon, paradigm))
-            rows_of.setdefault(phenomenon, []).append(row)
-        if all(len(rows) == 1 for rows in rows_of.values()):
-            groups.append((view.languages[lang] if prefix else "", [*chain(*rows_of.values())]))
+            rows_by_phenomenon.setdefault(phenomenon, []).append(row)
+        if len(rows_by_phenomenon) == len(pairs):
+            rows = [*chain(*rows_by_phenomenon.values())]
+            groups.append((view.languages[lang] if prefix else "", rows))
         else:
-            for phenomenon, rows in rows_of.items():
+            for phenomenon, rows in rows_by_phenomenon.items():
                 groups.append((view.row_key(lang, phenomenon), rows))
     return groups
 
@@ -259,7 +263,7 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
     if cells:
         columns = [*view.columns, *baselines.columns]
         (rows,) = _panels(groups, 1)
-        # If numbers replace names, the first numbers replace headings.
+        # Headings come first, so that they get the first of the numbers that replace names.
         texts = [row.text for row in sorted(rows, key=lambda row: row.key != "")]
         names = Names.of([*texts, *columns])
         keys = [row.key for row in rows if row.key]
@@ -314,7 +318,7 @@ def correlations(tables: Tables, labels: Labels) -> Exhibit:
         )
         figure = heat_map.draw()
     else:
-        few = f"fewer than {FEWEST} paradigms in common"
+        few = f"fewer than {FEWEST} paradigms in common, or equal accuracies"
         reason = "a single model" if len(columns) < 2 else few
         figure = no_figure(reason)
     description = view.described("correlations", empty=reason, names=names)

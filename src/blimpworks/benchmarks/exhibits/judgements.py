@@ -88,8 +88,8 @@ def _caption_names(labels: Labels) -> dict[str, str]:
 def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
     """Return the items of a language with the largest shares of wrong judgements, sorted.
 
-    Among equal shares the lowest mean margin is first. Shares are compared, because a pair that a
-    file has twice has twice as many judgements.
+    The columns are those of ``ITEM_KEY``, share and margin (mean). Among equal shares the lowest
+    margin is first. Shares are compared, because copies of a pair have several judgements a model.
     """
     judged = judgements[judgements["correct"].notna()]
     items = judged.assign(wrong=judged["correct"] == 0).groupby(ITEM_KEY, sort=False)
@@ -138,7 +138,8 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
     languages = view.languages_in(judgements, labels)
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
-    language_tags: dict[tuple[str, str], str] = {}  # by row and column, for screen readers
+    # Tag of the language of a text, by row and column, for screen readers.
+    language_tags: dict[tuple[str, str], str] = {}
     sections = []
     for lang, language in languages.items():
         of_language = judgements[judgements["lang"] == lang]
@@ -203,7 +204,7 @@ Filter = Mapping[str, Any]
 RowCells = Callable[[pd.DataFrame, str, Filter], Iterator[Cell]]
 """Function that makes a row's cells from its judgements, its key, and the filter of judgements."""
 Group = tuple[str, Filter, RowCells]
-"""Group of rows: its heading, the filter of its judgements, and the function that makes cells."""
+"""Rows below one heading: the heading, the filter of their judgements, and how to make cells."""
 
 
 def _table_by_model(
@@ -212,7 +213,7 @@ def _table_by_model(
     """Return arguments of ``Exhibit``; the best of a group in the columns ``best`` is bold."""
     cells: list[Cell] = []
     bold: set[tuple[str, str]] = set()
-    names: dict[str, str] = {}  # of headings and rows, by their keys
+    names: dict[str, str] = {}  # {key of a heading or row: printed name}
     for heading, group_filter, make_cells in groups:
         names_of_group: dict[str, str] = {}
         cells_of_group: list[Cell] = []
@@ -282,7 +283,8 @@ def acceptability(tables: shared.Tables, labels: Labels) -> Exhibit:
 FEWEST_RATED = 4
 """Fewest items with a rating for which a correlation is shown."""
 SPREAD = {view.PEARSON: 0.0, view.SPEARMAN: 0.5}
-"""Factor f by coefficient: the variance of Fisher's z is multiplied by 1 + f · r²."""
+"""Factor f by coefficient: the variance of Fisher's z is multiplied by 1 + f · r², since a rank
+correlation r varies more (Bonett and Wright 2000)."""
 
 
 def _rating_cells(judgements: pd.DataFrame, row: str, where: Filter, column: str) -> Iterator[Cell]:

@@ -2,9 +2,10 @@
 
 ``read_view`` returns a ``View``: the accuracies of a benchmark, and the models of each column of an
 exhibit. The row (gpt2, eng, agreement, all, 0.81) has model, language, phenomenon, paradigm and
-accuracy. The paradigm ``all`` is the sum over a phenomenon, and the phenomenon ``all`` over a
-language. A ``Cell`` is a number with the formula and the filter of rows from which it can be
-computed again. A formula is a function with ``@formula``, or a constant made by ``Formula``.
+accuracy; it is over all items of the phenomenon. Phenomenon ``all`` is over those of a language.
+
+A ``Cell`` is a number with the formula and the filter of rows from which it can be computed again.
+A formula is a function with ``@formula``, or a constant made by ``Formula``.
 """
 
 import re
@@ -35,10 +36,10 @@ COEFFICIENTS = choice({name: name for name in (PEARSON, SPEARMAN)})
 
 
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """Return accuracies [unit, model], NaN where a model has none."""
+    """Return accuracies [paradigm or phenomenon, model], NaN where a model has none."""
     chosen = rows[rows[PARADIGM] != ALL]
     if unit == PHENOMENON:
-        # Means over paradigms, unless all models have rows of phenomena.
+        # Unless all models have rows of phenomena, phenomena are means over paradigms.
         phenomena = rows[(rows[PARADIGM] == ALL) & (rows[PHENOMENON] != ALL)]
         if {*phenomena["model"]} == {*rows["model"]}:
             chosen = phenomena
@@ -48,9 +49,9 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
 
 
 def correlate(accuracies: pd.DataFrame, coefficient: str) -> float:
-    """Correlate two columns over common rows; NaN for fewer than two rows, or constant columns."""
-    both = accuracies.dropna()
-    values = (both.rank() if coefficient == SPEARMAN else both).to_numpy(float)
+    """Correlate two columns over rows with both; NaN for fewer than two, and a constant column."""
+    complete = accuracies.dropna()
+    values = (complete.rank() if coefficient == SPEARMAN else complete).to_numpy(float)
     # Equal accuracies can differ by rounding.
     if len(values) < 2 or (np.ptp(values, axis=0) < 1e-12).any():
         return float("nan")
@@ -93,14 +94,16 @@ def rated_count(rows: pd.DataFrame, column: str) -> float:
 
 
 def _matthews(rows: pd.DataFrame) -> float:
-    from blimpworks.benchmarks.verdicts import matthews
+    from blimpworks.benchmarks.verdicts import matthews_correlation
 
     judged = rows[rows["correct"].notna()]
-    return matthews(judged["acceptable"].to_numpy(bool), judged["accepted"].to_numpy(bool))
+    acceptable, accepted = (judged[name].to_numpy(bool) for name in ("acceptable", "accepted"))
+    both = (acceptable & accepted).sum()
+    return float(matthews_correlation(len(judged), acceptable.sum(), accepted.sum(), both))
 
 
 def effects_in(rows: pd.DataFrame, name: str) -> pd.Series:
-    """Return the values of an effect [nats], in the rows that have it."""
+    """Return the values of an effect [nats], in the rows whose ``effect_names`` list it."""
     effects = rows[["effect_names", "effects"]].dropna().explode(["effect_names", "effects"])
     return effects["effects"][effects["effect_names"] == name].astype(float).dropna()
 
@@ -134,6 +137,7 @@ WRONG = Formula("number of rows where correct is 0", lambda rows: (rows["correct
 PEOPLE, OVERALL, COUNT = "People", "All", "n"
 """Names of the column of people, of the row ``all``, and of the column of numbers of items."""
 SEED = re.compile(r"_\d+$")
+"""Seed at the end of a model's name, such as ``_3`` in ``lstm_3``."""
 
 
 def ordered(present: Iterable[str], preferred: Iterable[str]) -> list[str]:
@@ -166,7 +170,7 @@ def distinct_names(names: Mapping[str, str], taken: Iterable[str] = ()) -> dict[
 
 
 def languages_in(rows: pd.DataFrame, labels: Labels) -> dict[str, str]:
-    """Return the printed names, by code, of the languages in ``rows``, as the labels order them."""
+    """Return the printed names of the languages in ``rows`` by code, in the order of the labels."""
     names = distinct_names(dict(labels.languages))
     return {lang: names.get(lang, lang) for lang in ordered(rows["lang"].unique(), names)}
 
@@ -193,9 +197,11 @@ class View:
     columns: Mapping[str, Sequence[str]]
     """Models of each column, by its name; models that differ in the seed share a column."""
     partial: frozenset[str] = frozenset()
-    """Languages without those units (paradigms, else phenomena) that only models judged."""
+    """Languages whose rows lack units (paradigms, else phenomena) that only models, or only people,
+    judged. They also lack the rows of sums, which were over all units."""
     common_units: Mapping[str, Any] = field(default_factory=dict)
-    """Numbers of units that both people and models judged, and languages without, for captions."""
+    """Facts for captions: ``numbers`` of units that people and models both judged, and names of
+    languages ``without`` any."""
 
     @property
     def layout(self) -> str:
@@ -240,7 +246,8 @@ class View:
         return distinct_names({name: printed_name(name) for name in (*self.phenomena, ALL)})
 
     @cached_property
-    def _indices(self) -> Mapping[Any, Any]:
+    def _positions(self) -> Mapping[Any, Any]:
+        # {(language, phenomenon, paradigm, model): positions in ``rows``}
         return dict(self.rows.groupby(["lang", "phenomenon", "paradigm", "model"]).indices)
 
     def paradigms(self, lang: str) -> list[tuple[str, str]]:
@@ -258,7 +265,7 @@ class View:
         return sorted(((str(name), str(paradigm)) for name, paradigm in pairs), key=sort_key)
 
     def prefix(self, lang: str) -> str:
-        """Return the first part of the keys of a language's rows: "English: ", or "" if alone."""
+        """Return how keys of a language's rows begin: "English: ", or "" for a single language."""
         return f"{self.languages[lang]}: " if len(self.languages) > 1 else ""
 
     def row_key(self, lang: str, phenomenon: str) -> str:
@@ -273,10 +280,9 @@ class View:
     def paradigm_rows(
         self, lang: str, phenomenon: str, paradigm: str, models: Sequence[str]
     ) -> pd.DataFrame:
-        """Return the rows of models with these labels; phenomenon and paradigm may be ``all``."""
+        """Return the rows of models that have all three labels; the last two may be ``all``."""
         keys = [(lang, phenomenon, paradigm, model) for model in models]
-        indices = [index for key in keys for index in self._indices.get(key, ())]
-        return self.rows.iloc[indices]
+        return self.rows.iloc[[n for key in keys for n in self._positions.get(key, ())]]
 
     def phenomenon_rows(self, lang: str, phenomenon: str, models: Sequence[str]) -> pd.DataFrame:
         """Return the rows of models on a phenomenon, or on its paradigms if it has no row."""
@@ -286,7 +292,8 @@ class View:
         chosen = (self.rows["lang"] == lang) & self.rows["model"].isin(models)
         if phenomenon != ALL:
             chosen &= self.rows["phenomenon"] == phenomenon
-        # In a partial language, the only rows of ``all`` are units: phenomena without paradigms.
+        # In a partial language, a row with the paradigm ``all`` is no sum, but a unit: a phenomenon
+        # that people judged as a whole.
         if lang not in self.partial:
             chosen &= self.rows["paradigm"] != ALL
         return self.rows[chosen]
@@ -295,22 +302,23 @@ class View:
         """Make the cell of the mean accuracy of ``rows``, in percent; None without rows.
 
         A single row gives its 95 % interval too, and for measured pairs its ties. Several rows give
-        the mean of their accuracies. Only for one model in a ``partial`` language, they give the
-        accuracy over all their judgements (``POOLED``).
+        the mean of their accuracies. Rows of one model in a ``partial`` language give the accuracy
+        over all their judgements (``POOLED``), if the numbers of judgements are known.
         """
         if rows.empty:
             return None
-        is_single = len(rows) == 1
-        judged_pairs = self.layout == "pairs" and self.labels.source == "measured"
-        ties = is_single and judged_pairs and HUMAN not in {*rows["model"]}
-        one_model = rows["model"].nunique() == 1 and bool(rows["low"].notna().all())
-        if one_model and not is_single and {*rows["lang"]} <= self.partial:
+        if len(rows) == 1:
+            is_pair = self.layout == "pairs" and self.labels.source == "measured"
+            return accuracy_cell(rows, key, ties=is_pair and HUMAN not in {*rows["model"]})
+        # Accuracies of an unknown number of judgements have no interval.
+        has_numbers = bool(rows["low"].notna().all())
+        if rows["model"].nunique() == 1 and has_numbers and {*rows["lang"]} <= self.partial:
             return accuracy_cell(rows, key, POOLED, interval="pooled")
-        return accuracy_cell(rows, key, ties=ties)
+        return accuracy_cell(rows, key)
 
 
 def read_view(tables: Tables, labels: Labels) -> View:
-    """Read accuracies: measured by the labels' method; or released; or, without these, printed."""
+    """Read accuracies: measured ones by the labels' method; or released ones, else printed ones."""
     where: dict[str, Any] = {"benchmark": labels.facts["benchmark"]["name"]}
     if labels.source == "published":
         published = select_rows(read_plain(ACCURACIES, tables[SOURCE]), where)
@@ -333,13 +341,18 @@ def _families(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
     families: dict[str, list[str]] = {}
     for model in sorted({*rows["model"]}):
         families.setdefault(family_of(model) if has_seeds else model, []).append(model)
-    ranked = sorted(families, key=lambda family: -means.reindex(families[family]).mean())
+    # Models that are printed without an accuracy over all items come last.
+    means = means.reindex(rows["model"].unique(), fill_value=0.0)
+    ranked = sorted(families, key=lambda family: -means[families[family]].mean())
     names = column_names({family: labels.models.get(family, family) for family in ranked})
     return {name: families[family] for family, name in names.items()}
 
 
 def with_people(view: View, tables: Tables) -> View:
-    """Add people as the first column. Raises UserError unless they have exactly one method."""
+    """Add people as the first column; leave out what only people, or only models, judged.
+
+    Raises UserError if the table of people has no method for the benchmark, or several.
+    """
     people = read_plain(ACCURACIES, tables["people"])
     benchmark = view.labels.facts["benchmark"]["name"]
     people = people[(people["benchmark"] == benchmark) & (people["model"] == HUMAN)]
@@ -366,21 +379,20 @@ def _judged_units(rows: pd.DataFrame) -> set[tuple[str, str]]:
 def _over_common_units(view: View) -> View:
     """Return the view without units that only models, or only people, judged."""
     kept, partial, languages_without = [], set(), []
-    numbers = Counter[str]()  # such as {"paradigms": 40, "all paradigms": 67}
+    numbers = Counter[str]()  # such as {"paradigms": 40 judged by both, "all paradigms": 67}
     for lang, name in view.languages.items():
         rows = view.rows[view.rows["lang"] == lang]
         is_human = rows["model"] == HUMAN
-        of_people, of_models = _judged_units(rows[is_human]), _judged_units(rows[~is_human])
-        unit = "paradigms" if any(paradigm != ALL for _, paradigm in of_people) else "phenomena"
+        by_people, by_models = _judged_units(rows[is_human]), _judged_units(rows[~is_human])
+        unit = "paradigms" if any(paradigm != ALL for _, paradigm in by_people) else "phenomena"
         if unit == "phenomena":
-            of_models = {(phenomenon, ALL) for phenomenon, _ in of_models}
-        common = of_people & of_models
+            by_models = {(phenomenon, ALL) for phenomenon, _ in by_models}
+        common, judged = by_people & by_models, by_people | by_models
         if not common:
             languages_without.append(name)
             continue
-        either = of_people | of_models
-        numbers.update({unit: len(common), f"all {unit}": len(either)})
-        if common < either:
+        numbers.update({unit: len(common), f"all {unit}": len(judged)})
+        if common < judged:
             partial.add(lang)
             units = zip(rows["phenomenon"], rows["paradigm"], strict=True)
             rows = rows[[unit_key in common for unit_key in units]]

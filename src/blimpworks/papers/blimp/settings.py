@@ -23,8 +23,8 @@ class BlimpOptions(Strict):
     ties: TiePolicy | None = None
     """Count of equal values; null for the variant's own."""
     unknown_words: Literal["any", "critical", "score"] = "score"
-    """Pairs to leave out for models with a vocabulary of whole words: those with any unknown word,
-    those whose critical words are unknown, or none, as in the paper (footnote 15).
+    """Pairs that models with a vocabulary of whole words leave out. any: pairs with an unknown
+    word; critical: pairs with an unknown critical word; score: none, as in the paper (footnote 15).
     """
     bins: int = Field(default=10, ge=2)
     """Bins of each factor in Figure 2, at most (the paper does not say how it bins)."""

@@ -54,8 +54,9 @@ class ClamsOptions(Strict):
     ties: TiePolicy | None = None
     """Value of a tie; null for that of variant and method."""
     unknown_words: Literal["any", "critical", "score"] = "critical"
-    """Pairs that models with a vocabulary of whole words leave out: with any unknown word, with
-    unknown critical words, or none. The authors' models know every word of their sets."""
+    """Pairs that models with a vocabulary of whole words leave out. any: pairs with an unknown
+    word; critical: pairs with an unknown critical word; score: none. The authors' models know every
+    word of their sets."""
 
 
 def variant_of(options: ClamsOptions, decision: str) -> Variant:

@@ -38,8 +38,8 @@ class UrblimpOptions(Strict):
     ties: TiePolicy | None = None
     """Value of a tie; null for that of the variant."""
     unknown_words: Literal["any", "critical", "score"] = "score"
-    """Pairs that models with a vocabulary of whole words leave out: with any unknown word, with
-    unknown critical words, or none."""
+    """Pairs that models with a vocabulary of whole words leave out. any: pairs with an unknown
+    word; critical: pairs with an unknown critical word; score: none."""
 
     validation: ValidationOptions = ValidationOptions()
     annotations: tuple[Path, ...] = ()
