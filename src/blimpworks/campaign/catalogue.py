@@ -81,8 +81,8 @@ class LanguageRow(Strict):
     paper_n: OptionalInt
     """Pairs in the release of the paper with most languages, if known (config/README.md)."""
     untested: Constructions
-    """Constructions (sv: subject and verb; sp: subject and participle) whose pairs MultiBLiMP's
-    release has without a test that the words agree, so that it has more pairs."""
+    """Constructions (sv: subject and verb; sp: subject and participle) whose pairs are released
+    without a test that the words agree, so that there are more pairs."""
     special: Treatments
     """Special treatments of this language's spelling."""
     excluded_treebanks: str

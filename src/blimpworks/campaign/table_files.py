@@ -99,10 +99,10 @@ def read_rows(row_type: type[Row], path: Path) -> list[Row]:
 def _validate_row(row_type: type[Row], row: dict[str, str], path: Path, line: int) -> Row:
     # DictReader puts cells beyond the last heading under the key None, and None for absent cells.
     if None in row or None in row.values():
-        more_or_fewer, headings = "more" if None in row else "fewer", row.keys() - {None}
+        more_or_fewer = "more" if None in row else "fewer"
         raise UserError(
-            f"{path}:{line}: {more_or_fewer} cells than headings ({len(headings)}); add or remove "
-            "separators, and in a .csv put quotes around a cell that holds commas."
+            f"{path}:{line}: {more_or_fewer} cells than headings ({len(row.keys() - {None})}); add "
+            "or remove separators, and in a .csv put quotes around a cell that holds commas."
         )
     try:
         return row_type.model_validate(row)
@@ -121,7 +121,7 @@ class LockedRow(Strict):
     """Names of the fields that identify a row."""
 
     @model_validator(mode="after")
-    def _one_line(self) -> Self:
+    def _check_characters(self) -> Self:
         cells = [str(value) for value in self.model_dump().values()]
         if any(unicodedata.category(sign) == "Cc" for cell in cells for sign in cell):
             raise ValueError("a cell has a tab, a line break or another control character")

@@ -77,10 +77,11 @@ def _key(error: ErrorDetails, settings: Any) -> str:
     # ("recipe", "lstm", "seed") is ``recipe.seed``, if "lstm" is the type of the recipe.
     key_parts: list[str] = []
     for location in error["loc"]:
-        in_list = (
-            isinstance(settings, list) and isinstance(location, int) and location < len(settings)
-        )
-        if in_list or (isinstance(settings, dict) and location in settings):
+        if isinstance(settings, list):
+            exists = isinstance(location, int) and location < len(settings)
+        else:
+            exists = isinstance(settings, dict) and location in settings
+        if exists:
             settings = settings[location]
             key_parts.append(str(location))
     if error["type"] == "missing":
@@ -119,12 +120,16 @@ def sections(
 
 
 def _unknown(key: str, model: type[BaseModel]) -> str:
-    """Return the message about an unknown key, which suggests a key."""
-    # The same name in another section, else a similar one in the same section, else anywhere.
+    """Return the message about an unknown key, which suggests a key.
+
+    It has the same name in another section, or else a similar name: in the same section if there
+    is one, or anywhere.
+    """
     *above, last = key.split(".")
     keys = [(*section, name) for section, fields in sections(model) for name in fields.model_fields]
     if matching := [".".join(path) for path in keys if path[-1] == last]:
         return f"key {key!r} is not a setting; did you mean {matching[0]!r}?"
+    # Keys in the section of the unknown key; NAME in them stands for any key above it.
     in_section = [
         path[-1]
         for path in keys
