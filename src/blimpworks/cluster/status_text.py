@@ -72,7 +72,7 @@ def _scored_text(status: JobStatus) -> str:
 
 
 def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableType]:
-    """Return title and lines of at most ``SHOWN`` entries; nothing if there are no entries."""
+    """Return title and lines of at most ``SHOWN`` entries; an empty list if there are none."""
     if not entries:
         return []
     lines: list[RenderableType] = ["", title]
@@ -127,13 +127,14 @@ def as_text(status: Status, configfile: str, width: int = DEFAULT_WIDTH) -> str:
 
 
 def _describe_failures(failed: Sequence[JobStatus]) -> list[list[Text]]:
-    """Return the lines of one entry for all jobs of a model with the same reason and last line."""
-    same_failure: dict[tuple[str, str, str], list[JobStatus]] = {}
+    """Return the lines of each entry: one for all jobs of a model that failed in the same way."""
+    # {(model, reason, last line of the log): jobs}
+    jobs_by_failure: dict[tuple[str, str, str], list[JobStatus]] = {}
     for status in failed:
         key = (status.job.title, status.reason or status.state, last_line(status.log))
-        same_failure.setdefault(key, []).append(status)
+        jobs_by_failure.setdefault(key, []).append(status)
     entries = []
-    for (_, reason, line), (first, *more_jobs) in same_failure.items():
+    for (_, reason, line), (first, *more_jobs) in jobs_by_failure.items():
         attempt = f"attempt {len(first.attempts)}: " if len(first.attempts) > 1 else ""
         names = ", ".join(status.job.name for status in more_jobs)
         more = f" ({len(more_jobs)} more: {names})" if more_jobs else ""
@@ -189,7 +190,8 @@ def languages_text(model: ModelStatus, width: int = DEFAULT_WIDTH) -> str:
 
 
 def _job_json(status: JobStatus) -> dict[str, Any]:
-    # attempt: the last one's start; heard: last write; last_words: last line of a failed job's log.
+    # part: name of the job; attempt: start of the last attempt; heard: time of the last write;
+    # last_words: last line of a failed job's log.
     newest = status.newest
     return {
         "part": status.job.name,

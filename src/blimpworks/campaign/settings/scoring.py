@@ -113,9 +113,9 @@ class VllmOptions(Strict):
     answer_timeout: Positive = 600
     """Most seconds of one request."""
     restarts: int = Field(2, ge=0)
-    """How many sentences in a row, each sent alone, may crash the server before the job ends. If
-    the restarted server still scores a sentence that it scored before, the job goes on, and marks
-    the sentences that crashed the server."""
+    """Number of sentences in a row, each sent alone, that may crash the server before the job ends.
+    If the restarted server still scores a sentence that it scored before, the job goes on, and
+    marks the sentences that crashed the server."""
 
 
 class ScoringOptions(Strict):
