@@ -103,10 +103,7 @@ def _compare_treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -
 
 
 def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Differences:
-    """Yield (language, difference) for each source that differs from the repository's table.
-
-    The source is a substitute, is skipped for lack of a checksum, is another file, or is missing.
-    """
+    """Yield (language, difference) for sources that are replaced, skipped, changed or missing."""
     default = _default_table(campaign, "sources")
     default_rows = {row.name: row for row in read_rows(SourceRow, default)} if default else {}
     replaced = {substitute: name for name, substitute in campaign.substitutes.items()}
@@ -135,15 +132,15 @@ def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> 
 
 
 def _compare_models(
-    benchmark: Benchmark, campaign: Campaign, catalogue: Catalogue, paper_campaign: Campaign
+    benchmark: Benchmark, campaign: Campaign, catalogue: Catalogue, default: Campaign
 ) -> dict[str, str]:
     """Return {model: difference} of models that are not the repository's, or are run otherwise.
 
-    ``paper_campaign``: the campaign with the paper's default settings.
+    ``default``: the campaign with the paper's default settings.
     """
-    default = _default_table(campaign, "models")
-    default_rows = {row.name: row for row in read_rows(ModelRow, default)} if default else {}
-    locked = locked_models(model_tables(campaign.catalogue.models)) if default else {}
+    table = _default_table(campaign, "models")
+    default_rows = {row.name: row for row in read_rows(ModelRow, table)} if table else {}
+    locked = locked_models(model_tables(campaign.catalogue.models)) if table else {}
 
     def identity(row: ModelRow) -> list[str]:
         """Return the fields that identify a model; a branch is replaced by its locked commit."""
@@ -161,7 +158,7 @@ def _compare_models(
             reasons[name] = f"a model of this machine ({row.hf_id})"
         elif identity(row) != identity(printed):
             reasons[name] = f"another model ({row.hf_id} at {row.revision})"
-        elif changed := _changed_settings(benchmark, campaign, paper_campaign, row, printed):
+        elif changed := _changed_settings(benchmark, campaign, default, row, printed):
             verb = "answered" if benchmark.generation else "scored"
             texts = (f"{setting.replace('_', ' ')} {value}" for setting, value in changed.items())
             reasons[name] = f"{verb} with {' and '.join(texts)}"
@@ -169,15 +166,11 @@ def _compare_models(
 
 
 def _changed_settings(
-    benchmark: Benchmark,
-    campaign: Campaign,
-    paper_campaign: Campaign,
-    row: ModelRow,
-    printed: ModelRow,
+    benchmark: Benchmark, campaign: Campaign, default: Campaign, row: ModelRow, printed: ModelRow
 ) -> dict[str, object]:
     """Return {setting: value} of the settings of a model's scores or answers that differ.
 
-    Those of answers are compared with ``paper_campaign``, which has the paper's default settings;
+    Those of answers are compared with ``default``, the campaign with the paper's default settings;
     those of scores with ``printed``, the model's row in the repository, and with the defaults.
     """
     changed: dict[str, object] = {}
@@ -185,7 +178,7 @@ def _changed_settings(
         if campaign.scoring.dtype not in (MODEL, row.dtype):
             changed["dtype"] = campaign.scoring.dtype
         options = benchmark.generation.options
-        return changed | _differences(options(campaign), options(paper_campaign), DECISIVE)
+        return changed | _differences(options(campaign), options(default), DECISIVE)
     if scorer := scorers().get((engine_of(campaign, row), row.architecture)):
         for name in ENGINE_SETTINGS:
             value = scorer.settle(name, getattr(row, name), getattr(campaign.scoring, name))
@@ -199,10 +192,7 @@ def _changed_settings(
 
 
 def _differences(options: BaseModel, default: BaseModel, names: set[str]) -> dict[str, object]:
-    """Return {name: value in ``options``} of the settings that differ from ``default``.
-
-    Names of settings that the two do not have are left out.
-    """
+    """Return {name: value in ``options``} of those settings in ``names`` that differ."""
     values, default_values = options.model_dump(include=names), default.model_dump(include=names)
     return {name: value for name, value in values.items() if value != default_values[name]}
 
@@ -255,28 +245,28 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
         data = {lang: "; ".join(filter(None, (data.get(lang), *folders))) for lang in languages}
     sample = f"a sample of {campaign.limit}" if campaign.limit else ""
     items = {lang: paper.other_items(campaign, lang) or sample for lang in languages}
-    paper_campaign = campaign.model_copy(update={paper.name: paper.settings()})
+    default_campaign = campaign.model_copy(update={paper.name: paper.settings()})
     return Basis(
         languages=languages,
         data=data,
         items={lang: reason for lang, reason in items.items() if reason},
-        method=_compare_methods(benchmark, campaign, paper_campaign),
-        models=_compare_models(benchmark, campaign, catalogue, paper_campaign),
+        method=_compare_methods(benchmark, campaign, default_campaign),
+        models=_compare_models(benchmark, campaign, catalogue, default_campaign),
         unit=benchmark.unit,
         paper_languages=_paper_languages(paper),
     )
 
 
-def _compare_methods(benchmark: Benchmark, campaign: Campaign, paper_campaign: Campaign) -> str:
+def _compare_methods(benchmark: Benchmark, campaign: Campaign, default: Campaign) -> str:
     """Return how decisions differ from those with the paper's default settings, or ""."""
-    options, paper_options = benchmark.options(campaign), benchmark.options(paper_campaign)
+    options, rules = benchmark.options(campaign), {"ties", "unknown_words"}
     # The architecture "" asks for the methods that exhibits show, the main one first.
-    methods, paper_methods = (benchmark.methods(c, "") for c in (campaign, paper_campaign))
+    methods, default_methods = benchmark.methods(campaign, ""), benchmark.methods(default, "")
     differences = []
     if options.variant != "published":
         differences.append("the variant “corrected”")
-    elif methods[:1] != paper_methods[:1]:
-        differences.append(f"decided by {methods[0]}, not {paper_methods[0]}")
-    for name, value in _differences(options, paper_options, {"ties", "unknown_words"}).items():
+    elif methods[:1] != default_methods[:1]:
+        differences.append(f"decided by {methods[0]}, not {default_methods[0]}")
+    for name, value in _differences(options, benchmark.options(default), rules).items():
         differences.append(f"{name.replace('_', ' ')}: {value}")
     return "; ".join(differences)

@@ -51,10 +51,7 @@ class Layout(CampaignSelection):
         return self.campaign.pathvars.resources
 
     def expand(self, template: str, paper: str) -> list[str]:
-        """Fill in {results}, {resources}, {paper} and {lang} of a path; return all its paths.
-
-        With {lang}, there is a path for each language with items; without a template, none.
-        """
+        """Fill in a path's {results}, {resources} and {paper}, and {lang} by each language."""
         if not template:
             return []
         languages = self.item_languages(paper) if "{lang}" in template else [""]
@@ -178,10 +175,7 @@ class Layout(CampaignSelection):
         return [f"--unknown={policy}"] if has_unknown_words and policy != "score" else []
 
     def one_more_options(self, benchmark: str) -> list[str]:
-        """Return ``--one-more=MODEL`` for models with one right item too many by the authors' code.
-
-        The code counts one item too many for some architectures (``Benchmark.counts_one_more``).
-        """
+        """Return ``--one-more=MODEL`` for models whose right items the authors overcount by 1."""
         counts_one_more = registry.find_benchmark(benchmark).counts_one_more
         rows = [self.catalogue.models[name] for name in self.models_of(benchmark)]
         counting = [row for row in rows if counts_one_more(self.campaign, row.architecture)]

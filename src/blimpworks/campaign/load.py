@@ -203,8 +203,7 @@ def _field_docstrings(module: str) -> dict[str, dict[str, str]]:
 
 
 def _describe(schema: dict[str, Any], model: type) -> None:
-    """Add the docstrings of the model's fields, also inherited ones, to its ``schema``."""
-    for base in model.__mro__:
+    for base in model.__mro__:  # a field may be inherited
         if base.__module__.startswith("blimpworks."):
             for name, text in _field_docstrings(base.__module__).get(base.__name__, {}).items():
                 schema["properties"][name].setdefault("description", text)

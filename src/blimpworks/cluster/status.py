@@ -9,7 +9,7 @@ its progress file counts the scored sentences, and its manifest, written last, m
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -164,10 +164,7 @@ def last_line(log: Path) -> str:
 def _judge_unended(
     attempt: Attempt, queue: Queue, moment: datetime, silent: bool
 ) -> tuple[State, str]:
-    """Return state and reason of a job whose last ``attempt`` has no end in the journal.
-
-    ``silent``: whether the job has written nothing for ``SILENT``.
-    """
+    """Return state and reason of a job whose last ``attempt`` has no end in the journal."""
     job, minutes = attempt.started.slurm_job, attempt.started.asked.minutes
     slurm_state = queue.states.get(job or "")
     if slurm_state in ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED"):
@@ -251,20 +248,18 @@ def _count_files(
     """Count the existing and the expected files of each stage of the campaign."""
     campaign, jobs, exhibits = selection.campaign, selection.jobs, selection.exhibits
     results, resources = Path(campaign.pathvars.results), Path(campaign.pathvars.resources)
-
-    def tables(folder: str, tasks: Collection[Kind]) -> list[Path]:
-        chosen = [job for job in jobs if job.task in tasks]
-        sets = [(job.model, *item_set) for job in chosen for item_set in job.sets]
-        return [results / folder / name / model / f"{lang}.parquet" for model, name, lang in sets]
-
+    # (task, path in a folder of the results) of each table that models make.
+    tables = [
+        (job.task, f"{name}/{job.model}/{lang}.parquet") for job in jobs for name, lang in job.sets
+    ]
     files: dict[str, Iterable[Path]] = {
         "sources": (resources / "sources" / name for name in selection.retrieved_files),
         "items": (items_table(campaign, *item_set) for item_set in selection.item_sets),
         "models": (job.checkpoint(campaign) for job in jobs),
         "parts": (),  # scoring jobs; counted below, as a manifest may be that of a failed job
-        "scores": tables("scores", ["score"]),
-        "answers": tables("answers", ["answer"]),
-        "judgements": tables("judgements", ["score", "answer"]),
+        "scores": (results / "scores" / path for task, path in tables if task == "score"),
+        "answers": (results / "answers" / path for task, path in tables if task == "answer"),
+        "judgements": (results / "judgements" / path for _, path in tables),
         "exhibits": (results / "exhibits" / f"{s.key}.{FORMATS[s.kind][0]}" for s in exhibits),
     }
     stages: dict[str, dict[Literal["done", "expected"], int]] = {}

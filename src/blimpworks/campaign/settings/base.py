@@ -120,11 +120,8 @@ def sections(
 
 
 def _unknown(key: str, model: type[BaseModel]) -> str:
-    """Return the message about an unknown key, which suggests a key.
-
-    It has the same name in another section, or else a similar name: in the same section if there
-    is one, or anywhere.
-    """
+    """Return the message about an unknown key, which suggests a key."""
+    # The same name in another section, else a similar one in the same section, else anywhere.
     *above, last = key.split(".")
     keys = [(*section, name) for section, fields in sections(model) for name in fields.model_fields]
     if matching := [".".join(path) for path in keys if path[-1] == last]:
@@ -166,11 +163,12 @@ def complaints(
             lines.append(f"{source}: {_unknown(key, model)}")
         elif first["type"] == "union_tag_not_found":
             lines.append(f"{source}: key {key!r} is missing; add it, see workflow/schemas.")
+        elif first["type"] == "missing":
+            lines.append(f"{source}: key {key!r} is missing; add it.")
         elif first["type"] == "union_tag_invalid":
             tag = first["ctx"]["tag"]
             lines.append(f"{source}: key {key!r} is {tag!r}: {expected}.")
-        elif first["type"] == "missing":
-            lines.append(f"{source}: key {key!r} is missing; add it.")
+
         else:
             lines.append(f"{source}: {_shown(key, first['input'])}{expected}.")
     return "\n".join(lines)
