@@ -178,6 +178,7 @@ def test_a_trained_models_row_says_what_its_recipe_makes(campaign, tmp_path):
         ("models", 2, "bfloat16", "BF16", "2: column 'dtype' is 'BF16'"),
         ("models", 2, "\t1.236\t", "\tnan\t", "2: column 'parameters' is 'nan'"),
         ("sources", 1, "name", "nmae", "1: unknown columns: nmae; missing columns: name"),
+        ("sources", 2, "\tblimp_data\t", "\tblimp_data \t", "2: column 'kind' is 'blimp_data '"),
         ("treebanks", 1, "lang", "nmae", "1: unknown columns: nmae; missing columns: lang"),
     ],
 )

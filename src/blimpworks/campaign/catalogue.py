@@ -142,7 +142,7 @@ class SourceRow(Pinned):
 
     name: Within
     """Path of the retrieved file below the resources directory."""
-    kind: str
+    kind: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     """Kind of the file: unimorph, text, frequency, …"""
     lang: Annotated[str, Field(pattern=r"^([a-z]{3})?$")]
     version: str

@@ -104,31 +104,27 @@ def _compare_treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -
 
 def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Differences:
     """Yield (language, difference) for sources that are replaced, skipped, changed or missing."""
-    default = _default_table(campaign, "sources")
-    default_rows = {row.name: row for row in read_rows(SourceRow, default)} if default else {}
-    replaced = {substitute: name for name, substitute in campaign.substitutes.items()}
-    rows = [row for row in paper.sources(campaign, catalogue) if isinstance(row, SourceRow)]
-    for row in rows:
-        if row.name in replaced:
-            yield row.lang, f"{row.name} in place of {replaced[row.name]}"
-        elif not is_usable(campaign, row):
-            yield row.lang, f"without {row.name}"
-        # The sources of a declared benchmark are in a table of its own, which has no default.
-        elif not default or catalogue.tables[row.name] != campaign.catalogue.sources:
-            continue
-        elif not _is_same_file(row, default_rows.get(row.name)):
-            yield row.lang, f"another {row.name}"
-    # To find rows that the campaign's table lacks, get the paper's sources once more, from a
-    # catalogue that has all rows of the default table too.
-    read = {row.name for row in rows} | {*campaign.substitutes}
+    table = _default_table(campaign, "sources")
+    default_rows = {row.name: row for row in read_rows(SourceRow, table)} if table else {}
+    missing = {n: row for n, row in default_rows.items() if n not in catalogue.sources}
+    # A paper lists what a catalogue has, so give it one that has the missing rows too.
     complete = replace(
         catalogue,
-        sources={**default_rows, **catalogue.sources},
-        tables={**dict.fromkeys(default_rows, campaign.catalogue.sources), **catalogue.tables},
+        sources={**catalogue.sources, **missing},
+        tables={**catalogue.tables, **dict.fromkeys(missing, campaign.catalogue.sources)},
     )
-    for source in paper.sources(campaign, complete) if default else ():
-        if isinstance(source, SourceRow) and source.name in default_rows.keys() - read:
-            yield source.lang, f"without {source.name}"
+    replaced = {substitute: name for name, substitute in campaign.substitutes.items()}
+    for row in paper.sources(campaign, complete):
+        if not isinstance(row, SourceRow):
+            continue
+        # The sources of a declared benchmark are in a table of its own, which has no default.
+        has_default = table and complete.tables.get(row.name) == campaign.catalogue.sources
+        if row.name in replaced:
+            yield row.lang, f"{row.name} in place of {replaced[row.name]}"
+        elif row.name in missing or not is_usable(campaign, row):
+            yield row.lang, f"without {row.name}"
+        elif has_default and not _is_same_file(row, default_rows.get(row.name)):
+            yield row.lang, f"another {row.name}"
 
 
 def _compare_models(

@@ -38,7 +38,7 @@ Row = TypeVar("Row", bound=BaseModel)
 
 
 def dialect(table: Path) -> dict[str, Any]:
-    """Return options of the csv module for a table; in a .tsv file, quotes are plain characters."""
+    """Return options of the csv module for a table: in other files than .csv, " is no quote."""
     if table.suffix == ".csv":
         return {}
     return {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None}

@@ -168,9 +168,9 @@ class Setup:
         Python, libraries and sentences take 4,000, and each GPU's process as much. vLLM's server
         maps weights file by file (5 GB at most); other engines load all weights, in two formats.
         """
-        is_mapped = gpus and self.engine.serves
-        loading = min(self.weights_gb, 5.0) * gpus if is_mapped else self.weights_gb * 2
-        return 4000 + 4000 * gpus + round(loading * 1000)
+        has_server = gpus > 0 and self.engine.serves
+        loading_gb = min(self.weights_gb, 5.0) * gpus if has_server else self.weights_gb * 2
+        return 4000 + 4000 * gpus + round(loading_gb * 1000)
 
     def needs(self, step: int = 0) -> Needs:
         """Choose the resources of a job that scores with the model.
