@@ -354,6 +354,7 @@ def test_a_new_method_is_an_expression(tmp_path, expression, correct):
         ("own=log(sum(all))", "malformed at 'log(sum(all))'; expected one such as 'sum(all)'"),
         ("own=__import__('os')", "malformed"),
         ("own=", "malformed at ''"),
+        ("full_sentence=sum(region)", "is 'sum(all)' here, not 'sum(region)'"),
         ("Own one=sum(all)", "expected a name of lower-case letters, digits and underscores"),
     ],
 )

@@ -119,11 +119,21 @@ def parse_method(name: str, expression: str) -> Method:
 
 
 def find_method(named: str) -> Method:
-    """Return the method of that name, or parse ``name=expression``. Raises UserError if wrong."""
+    """Return the method of that name, or parse ``name=expression``.
+
+    Raises UserError if it is unknown or malformed, or if the name is that of another method:
+    judgements have only the names, by which they are compared with printed numbers.
+    """
     name, equals, expression = (text.strip() for text in named.partition("="))
-    if equals:
-        return parse_method(name, expression)
-    return parse_method(name, find(METHODS, name, "method"))
+    if not equals:
+        return parse_method(name, find(METHODS, name, "method"))
+    method = parse_method(name, expression)
+    if name in METHODS and method != parse_method(name, METHODS[name]):
+        raise UserError(
+            f"method {name!r} is {METHODS[name]!r} here, not {expression!r}; give yours another "
+            "name."
+        )
+    return method
 
 
 def regional(methods: Sequence[str]) -> bool:
