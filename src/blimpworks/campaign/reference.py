@@ -110,12 +110,15 @@ class PublishedRow(Strict):
 
     @model_validator(mode="after")
     def _check_value(self) -> Self:
-        if self.value is None:
-            return self
-        if self.textual:
+        if self.corrected is not None and not self.fault:
+            raise ValueError("fault is empty; expected erratum or garbled for a corrected value")
+        if self.textual and self.value is not None:
             raise ValueError(f"a {TEXT_UNIT} has no value; leave it empty, or give another unit")
-        numbers = [] if self.fault == "garbled" else numbers_in(self.text)
-        if numbers and not any(math.isclose(self.value, n, rel_tol=1e-9) for n in numbers):
+        numbers = [] if self.fault == "garbled" or self.textual else numbers_in(self.text)
+        if self.value is None:
+            if numbers and self.unit:
+                raise ValueError(f"value is empty; expected the number in text {self.text!r:.60}")
+        elif numbers and not any(math.isclose(self.value, n, rel_tol=1e-9) for n in numbers):
             raise ValueError(f"value {self.value:g} is not the number in text {self.text!r:.60}")
         return self
 

@@ -73,9 +73,11 @@ def read_rows(row_type: type[Row], path: Path) -> list[Row]:
     Columns of fields with a default may be absent. Raises UserError with file, line and column of
     the first wrong cell, and for a repeated row.
     """
-    expected = reading(path, f"a table of {row_type.__name__}", "Write it so, in UTF-8.")
+    remedy = "Write it so, in UTF-8, and close each quote."
+    expected = reading(path, f"a table of {row_type.__name__}", remedy)
     with expected, io.StringIO(text_of(path, "utf-8-sig"), newline="") as handle:
-        reader = csv.DictReader(handle, **dialect(path))
+        # Without ``strict``, a quote that is never closed would take all further rows into a cell.
+        reader = csv.DictReader(handle, strict=True, **dialect(path))
         header, fields = reader.fieldnames or [], row_type.model_fields
         required = {name for name, field in fields.items() if field.is_required()}
         if len(header) > len({*header}) or not required <= {*header} <= {*fields}:
