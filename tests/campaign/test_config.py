@@ -209,7 +209,7 @@ def test_a_row_that_cannot_be_read_is_named_by_its_line(tmp_path, rows, message)
 def test_a_quote_that_is_not_closed_swallows_no_rows(tmp_path):
     table = tmp_path / "groups.csv"
     table.write_text('group,lang,note\na,deu,"x\na,fra,x\n')
-    with pytest.raises(UserError, match=r"groups\.csv: unexpected end of data; .* close each quote"):
+    with pytest.raises(UserError, match=r"groups\.csv: unexpected end of data; .* each quote"):
         read_rows(GroupRow, table)
 
 
