@@ -25,8 +25,14 @@ from pydantic import AfterValidator, BaseModel, Field, create_model
 from blimpworks.campaign import registry
 from blimpworks.campaign.catalogue import LanguageRow, ModelRow, SourceRow, TreebankRow
 from blimpworks.campaign.methods import find_method
-from blimpworks.campaign.settings.base import DeclaredOptions, read_settings, sections, validated
-from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles, once_each
+from blimpworks.campaign.settings.base import (
+    DeclaredOptions,
+    distinct,
+    read_settings,
+    sections,
+    validated,
+)
+from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.records.job import REPOSITORY
@@ -59,7 +65,7 @@ def campaign_model(*, with_declared: bool = True) -> type[Campaign]:
         "Campaign",
         __base__=Campaign,
         __doc__=Campaign.__doc__,
-        benchmarks=(Annotated[tuple[allowed, ...], AfterValidator(once_each)], (*names[:1],)),
+        benchmarks=(Annotated[tuple[allowed, ...], AfterValidator(distinct)], (*names[:1],)),
         catalogue=(catalogue, catalogue()),
         **paper_sections,
     )

@@ -19,6 +19,7 @@ from blimpworks.strict import Strict
 
 __all__ = ["Variant"]  # imported from here, beside the types below
 
+Value = TypeVar("Value")
 TiePolicy = Literal["wrong", "right", "half"]
 Method = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* *(=.*)?$")]
 """Name of a method, or ``name=expression`` for a method that a campaign defines. ``check_campaign``
@@ -29,10 +30,12 @@ Positive = Annotated[int, Field(gt=0, le=10**12)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 
 
-def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Return ``values``. Raises ValueError if two names, or names before "=", are the same."""
-    if len({value.partition("=")[0].strip() for value in values}) < len(values):
-        raise ValueError("names must not be repeated")
+def distinct(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Return ``values``. Raises ValueError if two of them, or their names before "=", are equal."""
+    names = [str(value).partition("=")[0].strip() for value in values]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name!r} is named twice; keep one")
     return values
 
 

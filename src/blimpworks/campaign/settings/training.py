@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from blimpworks.campaign.settings.base import Fraction, Positive
+from blimpworks.campaign.settings.base import Fraction, Positive, distinct
 from blimpworks.strict import Strict
 
 CORPUS_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
@@ -23,13 +23,7 @@ Dimension = Annotated[int, Field(gt=0, le=10**6)]
 Vocabulary = Annotated[int, Field(gt=0, le=10**7)]
 
 
-def _all_different(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    if len({*sizes}) < len(sizes):
-        raise ValueError("sizes must not be repeated")
-    return sizes
-
-
-Sizes = Annotated[tuple[Positive, ...], AfterValidator(_all_different)]
+Sizes = Annotated[tuple[Positive, ...], AfterValidator(distinct)]
 
 
 class CorpusShares(Strict):
