@@ -114,8 +114,12 @@ def _gpus() -> tuple[list[Gpu] | None, str | None]:
         return [], str(error)
 
 
-def describe_machine(python: Path) -> GpuMachine:
-    """Describe this machine, and the packages of the scoring environment's ``python``."""
+def describe_machine(python: Path | None = None) -> GpuMachine:
+    """Describe this machine, and the packages of ``python``, the scoring environment's Python.
+
+    The default is vLLM's Python in the repository in the current directory, or else this one.
+    """
+    python = python or find_engine("vllm").python(Path.cwd()) or Path(sys.executable)
     gpus, error = _gpus()
     library, version = platform.libc_ver()
     try:
@@ -136,11 +140,6 @@ def describe_machine(python: Path) -> GpuMachine:
         smi_error=error,
         packages=packages,
     )
-
-
-def scoring_python(root: Path) -> Path:
-    """Return vLLM's Python in the repository at ``root``, or else the current one."""
-    return find_engine("vllm").python(root) or Path(sys.executable)
 
 
 def gpu_problems(machine: GpuMachine) -> list[str]:

@@ -120,7 +120,10 @@ def as_text(status: Status, configfile: str, width: int = DEFAULT_WIDTH) -> str:
     interrupted = [job for job in jobs if job.state in ("waiting", "queued") and job.attempts]
     running = [job for job in jobs if job.state == "running"]
     blocks += _section("In trouble", _describe_failures(failed))
-    entries = [[_describe_interrupted(job)] for job in interrupted]
+    entries = [
+        [shortened(f"  {job.job.label}: {_join(job.state, job.reason)}; {_scored_text(job)}")]
+        for job in interrupted
+    ]
     blocks += _section("Interrupted, to go on where they were", entries)
     blocks += _section("Running", [[_describe_running(job)] for job in running])
     return printed(blocks, width)
@@ -144,11 +147,6 @@ def _describe_failures(failed: Sequence[JobStatus]) -> list[list[Text]]:
         # Not shortened, so that the path can be copied.
         entries.append([*entry, Text(f"    {first.log}{node}")])
     return entries
-
-
-def _describe_interrupted(status: JobStatus) -> Text:
-    state = _join(status.state, status.reason)
-    return shortened(f"  {status.job.label}: {state}; {_scored_text(status)}")
 
 
 def _describe_running(status: JobStatus) -> Text:
