@@ -111,7 +111,7 @@ class Speed(NamedTuple):
 FLOAT32 = 1 / 16
 """Peak speed of a GPU in float32 relative to bfloat16 (data sheets: A100 1/16, H100 1/15)."""
 SMALLEST = 0.005
-"""Billions of parameters assumed for a model of unstated size, which the campaign trains."""
+"""Billions of parameters assumed for a model of unstated size; models trained here have few."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from blimpworks.campaign.scoring_jobs import ANSWERS_SUFFIX, CampaignSelection, 
 from blimpworks.campaign.settings.site import Site, for_seeds
 from blimpworks.cluster.needs import (
     BYTES,
+    SMALLEST,
     Needs,
     Setup,
     Work,
@@ -276,6 +277,16 @@ class _Planner:
         if unknown:
             notes.append(
                 f"models of the site's file that this campaign lacks: {', '.join(sorted(unknown))}."
+            )
+        of_unknown_size = []
+        for model in dict.fromkeys(job.model for job in jobs if job.model in self.needs):
+            setup, _ = self.needs[model]
+            if not (setup.row.parameters or setup.row.recipe or setup.engine.tokens_per_second):
+                of_unknown_size.append(model)
+        if of_unknown_size:
+            notes.append(
+                "models without parameters in the table of models (or own_models), planned as if "
+                f"they had {SMALLEST * 1000:g} million: {', '.join(of_unknown_size)}."
             )
         scoring = [job for job in jobs if job.task == "score"]
         unmeasured = [job for job in scoring if self._measured_tokens(job) is None]
