@@ -253,14 +253,11 @@ class CampaignSelection:
         """Jobs that score, then those that answer, in the catalogue's order of models."""
         jobs = []
         for task, (model, row) in product(STORES, self.catalogue.models.items()):
+            unit = "prompt" if task == "answer" else "pair"
+            names = benchmarks_of(self.campaign, row)
             # Each job gets all benchmarks of its languages.
             sets_by_job: dict[str, list[tuple[str, str]]] = {}
-            for benchmark in benchmarks_of(self.campaign, row):
-                task_of_benchmark = (
-                    "answer" if find_benchmark(benchmark).unit == "prompt" else "score"
-                )
-                if task_of_benchmark != task:
-                    continue
+            for benchmark in (name for name in names if find_benchmark(name).unit == unit):
                 for lang in self.covered_by(model, benchmark):
                     sets_by_job.setdefault(self.job_name(model, lang), []).append((benchmark, lang))
             engine, trained = self.engine_of(model), bool(row.recipe)

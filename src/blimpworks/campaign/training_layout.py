@@ -161,7 +161,7 @@ class TrainingLayout:
         }
 
     def trained_on(self, model: str, scope: str) -> Files:
-        """Return the training data of a model: a text, a corpus, or a sample of a corpus."""
+        """Return the files that a model is trained on: a text, a corpus, or a sample of one."""
         corpus, seed = self.corpus_of(model), self.layout.catalogue.seeds.get(model)
         if corpus is None:
             return {"description": f"{self.folder}/text/{scope}.txt"}

@@ -126,7 +126,7 @@ class ModelStatus:
         return finished, sum(len(status.job.languages) for status in self.jobs)
 
     def rate(self, unit: Literal["tokens", "new"]) -> float | None:
-        """Return tokens or new sentences per second in the jobs' last attempts; None before any."""
+        """Return tokens or new sentences per second in the last attempts; None without scores."""
         scored = [job.progress for job in self.jobs if job.progress and job.progress.new]
         seconds = sum(progress.score_seconds for progress in scored)
         total: float = sum(getattr(progress, unit) for progress in scored)
