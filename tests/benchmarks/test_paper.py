@@ -64,6 +64,14 @@ def test_a_folder_with_a_declaration_is_a_benchmark_of_campaigns(here):
     assert [*benchmark.languages(settings, catalogue)] == ["zho"]
 
 
+@pytest.mark.parametrize("languages", [["deu", "kor"], {"deu": "German", "kor": "Korean"}])
+def test_a_language_that_the_table_has_for_another_paper_is_one_of_the_benchmark(here, languages):
+    declare(here() / "mine", {"a.csv": CSV}, data=[PAIRS], languages=languages)
+    catalogue = load_catalogue(campaign(benchmarks=["mine"]))
+    assert catalogue.languages["kor"].is_of("mine")
+    assert "kor" not in load_catalogue(campaign(benchmarks=["multiblimp"])).languages
+
+
 def test_declarations_of_the_directory_go_before_those_of_the_repository(here):
     declare(here() / "rublimp", {"a.csv": CSV}, data=[PAIRS], label="Another")
     assert declared_benchmarks()["rublimp"].label == "Another"

@@ -67,6 +67,10 @@ def test_models_that_are_scored_in_another_way_are_not_those_in_print():
     scoring = {"dtype": "float16", "first_token": "skip"}
     models = basis("blimp", scoring=scoring)["models"]
     assert models["gpt2"] == "scored with dtype float16 and first token skip"
+    forms = {"masked": {"pll": "next_token"}, "seq2seq": {"form": "copy"}}
+    named = {"models": ["bert-base-multilingual-cased", "mt5-large", "gemma-3-4b"]}
+    models = basis("urblimp", "config/urblimp.yaml", **named, scoring=forms)["models"]
+    assert [*models.values()] == ["scored with pll next_token", "scored with form copy"]
     assert "phi-4" not in basis("lmentry")["models"]
     answers = {"scoring": scoring, "lmentry": {"answers": {"max_tokens": 9}}}
     models = basis("lmentry", **answers)["models"]
@@ -124,6 +128,8 @@ def test_pairs_substitutes_samples_variants_and_methods_that_differ_are_named():
     assert "corrected" in basis("blimp", blimp={"variant": "corrected"})["method"]
     other = {"items": "released", "methods": ["per_token=mean(all)"]}
     assert basis("multiblimp", multiblimp=other)["method"]
+    rules = {"ties": "half", "unknown_words": "score"}
+    assert basis("clams", clams=rules)["method"] == "ties: half; unknown words: score"
 
 
 def test_data_of_the_campaigns_own_are_named(tmp_path):

@@ -11,6 +11,7 @@ import yaml
 
 from blimpworks.campaign.catalogue import SourceRow, load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
+from blimpworks.campaign.reference import GroupRow
 from blimpworks.campaign.settings.base import parse_options
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
@@ -178,6 +179,7 @@ def test_a_trained_models_row_says_what_its_recipe_makes(campaign, tmp_path):
         ("models", 2, "bfloat16", "BF16", "2: column 'dtype' is 'BF16'"),
         ("models", 2, "\t1.236\t", "\tnan\t", "2: column 'parameters' is 'nan'"),
         ("sources", 1, "name", "nmae", "1: unknown columns: nmae; missing columns: name"),
+        ("sources", 2, "\tblimp_data\t", "\tblimp_data \t", "2: column 'kind' is 'blimp_data '"),
         ("treebanks", 1, "lang", "nmae", "1: unknown columns: nmae; missing columns: lang"),
     ],
 )
@@ -202,6 +204,13 @@ def test_a_row_that_cannot_be_read_is_named_by_its_line(tmp_path, rows, message)
     table.write_bytes(b"\n".join([heading, *rows]) + b"\n")
     with pytest.raises(UserError, match=message):
         read_rows(SourceRow, table)
+
+
+def test_a_quote_that_is_not_closed_swallows_no_rows(tmp_path):
+    table = tmp_path / "groups.csv"
+    table.write_text('group,lang,note\na,deu,"x\na,fra,x\n')
+    with pytest.raises(UserError, match=r"groups\.csv: unexpected end of data; .* each quote"):
+        read_rows(GroupRow, table)
 
 
 def test_a_key_may_stand_in_one_row_only(campaign, tmp_path):

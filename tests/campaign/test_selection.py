@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from blimpworks.campaign.layout import Layout
+from blimpworks.campaign import registry
+from blimpworks.campaign.layout import Layout, missing_sources
 from blimpworks.campaign.load import check_campaign
+from blimpworks.campaign.paper import TableKind
 from blimpworks.campaign.registry import refused
 from blimpworks.campaign.scoring_jobs import available
 from blimpworks.cluster.needs import expected_items
@@ -206,6 +208,27 @@ def test_exhibits_that_a_campaign_omits_are_not_made():
     assert made[1] - made[3] == {"clams_fig3_published"}, "the other form stays"
     with pytest.raises(UserError, match=r"mine\.yaml: key 'omitted' names 'fig1', which is no exh"):
         selected(**DEMO, omitted=["fig1"])
+
+
+@pytest.mark.parametrize("kind", ["lstm", "transformer"])
+def test_files_of_a_released_corpus_are_read_for_each_kind_of_model(kind):
+    name, recipe = f"{kind}-small", {"kind": kind, "corpus": "words"}
+    training = {"corpora": {"words": {"words": "whitespace"}}, "recipes": {name: recipe}}
+    chosen = {"benchmarks": ["clams"], "languages": ["eng"], "models": [name]}
+    names = {row.name for row in selected(**chosen, training=training).read_files}
+    assert "corpora/eng/train.txt" in names
+    assert not any(name.startswith("ud/") for name in names)
+
+
+def test_an_exhibit_that_lacks_treebanks_alone_names_each_file_once(monkeypatch):
+    layout = selected(**DEMO)
+    rows = [row.model_copy(update={"bytes": None}) for row in layout.catalogue.treebanks["deu"]]
+    table = TableKind(paths="", sources=lambda *_: rows)
+    monkeypatch.setattr(registry, "table_kind", lambda *_: table)
+    sentence, command = missing_sources(layout, "mine.yaml")["published"]["multiblimp/fig1"]
+    more = f" and {len(rows) - 1} more files" if len(rows) > 1 else ""
+    assert f"Missing here: {rows[0].name}{more} (unknown size, " in sentence
+    assert command.startswith("snakemake --cores 1 multiblimp_fig1_published")
 
 
 def test_multilingual_models_of_other_languages_share_no_training_text(tmp_path):

@@ -171,6 +171,19 @@ def test_slurm_is_asked_and_waited_for_only_where_a_dead_run_may_have_left_jobs(
     assert path.exists()
 
 
+def test_the_file_of_a_run_that_dies_meanwhile_stays_for_the_next(run, tmp_path, monkeypatch):
+    process, path = run
+
+    def look(_path):
+        process.kill()
+        process.wait()
+        return True
+
+    monkeypatch.setattr(guard, "_is_alive_after_waiting", look)
+    assert end_orphans(tmp_path) == []
+    assert path.exists()
+
+
 # What failed jobs said, from Snakemake's log and theirs
 
 FURTHER = "For further error details see the cluster/cloud log and the log files of the rule(s)."

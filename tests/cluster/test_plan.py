@@ -201,6 +201,15 @@ def test_what_the_site_lacks_or_the_campaign_is_noted(planned_at):
     assert any("lacks: qwen3-8B" in note for note in plan.notes)
 
 
+def test_models_of_unknown_size_are_named(tmp_path, at_root):
+    own = {"mine": {"path": "./mine"}, "known": {"path": "./known", "parameters": 7}}
+    settings = {"campaign": "own", "benchmarks": ["blimp"], "models": [], "own_models": own}
+    file = tmp_path / "own.yaml"
+    file.write_text(yaml.safe_dump(settings))
+    note = next(note for note in planned(file).notes if "without parameters" in note)
+    assert note.endswith("planned as if they had 5 million: mine.")
+
+
 @pytest.mark.usefixtures("at_root")
 def test_the_demo_is_planned_for_this_machine_without_a_site(tmp_path):
     settings = yaml.safe_load(Path(DEMO).read_text())

@@ -354,6 +354,7 @@ def test_a_new_method_is_an_expression(tmp_path, expression, correct):
         ("own=log(sum(all))", "malformed at 'log(sum(all))'; expected one such as 'sum(all)'"),
         ("own=__import__('os')", "malformed"),
         ("own=", "malformed at ''"),
+        ("full_sentence=sum(region)", "is 'sum(all)' here, not 'sum(region)'"),
         ("Own one=sum(all)", "expected a name of lower-case letters, digits and underscores"),
     ],
 )
@@ -368,7 +369,7 @@ def test_campaign_takes_methods_of_its_own():
     assert [find_method(named).name for named in options.methods] == ["per_byte", "own"]
     with pytest.raises(UserError, match="method 'vibes' is unknown; expected one of full_"):
         check_campaign({"campaign": "c", "multiblimp": {"methods": ["vibes"]}}, "here")
-    with pytest.raises(ValidationError, match="names must not be repeated"):
+    with pytest.raises(ValidationError, match="is named twice"):
         MultiblimpOptions(methods=["own=sum(all)", "own=mean(all)"])
 
 

@@ -492,10 +492,19 @@ def test_what_is_not_comparable_says_why_and_counts_as_neither(tmp_path):
     assert rows[0]["differs"] == "other treebanks"
 
 
-@pytest.mark.parametrize("value", ["45.8", "457", "-45.7"])
-def test_a_value_that_is_not_its_text_is_refused_with_its_line(tmp_path, value):
-    path = write_csv(tmp_path / "table1.csv", [number("a", "b", "45.7", value=value, unit="%")])
-    with pytest.raises(UserError, match=r"table1\.csv:2: .*is not the number in text '45.7'"):
+@pytest.mark.parametrize(
+    ("cells", "fault"),
+    [
+        ({"value": "45.8"}, "is not the number in text '45.7'"),
+        ({"value": "457"}, "is not the number in text '45.7'"),
+        ({"value": "-45.7"}, "is not the number in text '45.7'"),
+        ({"value": ""}, "value is empty; expected the number in text '45.7'"),
+        ({"value": "45.7", "corrected": "46"}, "fault is empty; expected erratum or garbled"),
+    ],
+)
+def test_a_value_that_is_not_its_text_is_refused_with_its_line(tmp_path, cells, fault):
+    path = write_csv(tmp_path / "table1.csv", [number("a", "b", "45.7", unit="%", **cells)])
+    with pytest.raises(UserError, match=rf"table1\.csv:2: .*{fault}"):
         read_printed_numbers([path])
     assert published_row("a", "b", "45.7", value="45.8", fault="garbled").value == 45.8
 

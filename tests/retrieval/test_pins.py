@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.campaign.addresses import statement_of
+from blimpworks.campaign.addresses import checksum_source
 from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
@@ -206,7 +206,7 @@ def test_an_archive_that_does_not_answer_is_named(server, monkeypatch):
     ],
 )
 def test_which_archives_state_checksums(url, api):
-    statement = statement_of(url)
+    statement = checksum_source(url)
     assert (statement and statement.url) == api
 
 
@@ -243,7 +243,7 @@ def test_which_files_of_the_catalogues_nothing_pins():
     kinds = {
         "SHA-256": [row for row in rows if row.sha256],
         "blob": [row for row in rows if row.git_blob and not row.sha256],
-        "stated": [row for row in rows if not row.sha256 and statement_of(row.url)],
+        "stated": [row for row in rows if not row.sha256 and checksum_source(row.url)],
         "nothing": [row for row in rows if not row.is_pinned()],
     }
     assert [*map(len, kinds.values())] == [660, 128, 113, 9]

@@ -106,7 +106,7 @@ def report_facts():
         },
         "measured": [spec.key for spec in layout.exhibits],
         "published": [spec.key for spec in layout.published],
-        "missing": missing_sources(layout),
+        "missing": missing_sources(layout, CAMPAIGN_FILE),
         "pairs": {name: reported_pairs(name) for name in reported_benchmarks()},
         "declared": layout.is_declared,
         "licences": {

@@ -38,26 +38,32 @@ def offline_variable(variables: Sequence[str] = OFFLINE_VARIABLES) -> str | None
 
 
 def without_secrets(url: str) -> str:
-    """Remove user, password, fragment and long query values from an address or any other text."""
+    """Remove user, password, fragment and secret query values from an address or any other text.
+
+    ``https://me:pw@a.org/x?id=7&token=9f3c#y`` becomes ``https://a.org/x?id=7&token=…``.
+    """
     address, question, query = url.partition("#")[0].partition("?")
-    scheme, slashes, host_and_path = address.rpartition("://")
-    authority, slash, path = host_and_path.partition("/")
-    authority = authority.rpartition("@")[2]
-    # A password with a slash ends up in the path: show neither.
-    if not _HOST.fullmatch(authority):
-        authority, slash, path = "…", "", ""
-    # Shorten long values, and those of parameters such as "token".
+    # Split at the last "://": before it, https://me:pw@proxy.org/https://a.org has a user too.
+    before, slashes, host_and_path = address.rpartition("://")
+    host, slash, path = host_and_path.partition("/")
+    before, host = before.rpartition("@")[2], host.rpartition("@")[2]
+    # A slash in a password, as in https://me:pw/9f3c@a.org/x, leaves "me:pw" as the host, and the
+    # rest of the password in the path: show neither host nor path.
+    if not _HOST.fullmatch(host):
+        host, slash, path = "…", "", ""
     parameters = []
     for parameter in query.split("&"):
-        name, equals, value = parameter.rpartition("=")
-        harmless = len(value) <= HARMLESS and not SECRETS.search(name)
-        parameters.append(parameter if harmless else f"{name}{equals}…")
-    address = f"{scheme.rpartition('@')[2]}{slashes}{authority}{slash}{path}"
-    return f"{address}{question}{'&'.join(parameters)}"
+        # An "=" at the end pads a value in base64, and does not separate a name from its value.
+        name, equals, value = parameter.rstrip("=").partition("=")
+        if not equals:  # a value without a name
+            name, value = "", parameter
+        is_shown = len(value) <= HARMLESS and not SECRETS.search(name)
+        parameters.append(parameter if is_shown else f"{name}{equals}…")
+    return f"{before}{slashes}{host}{slash}{path}{question}{'&'.join(parameters)}"
 
 
 def shown(url: str) -> str:
-    """Return an address for messages: without secrets, and shortened if it is long."""
+    """Return an address for messages: without secrets, cut after ``LONGEST_ADDRESS`` characters."""
     text = without_secrets(url)
     return text if len(text) <= LONGEST_ADDRESS else f"{text[:LONGEST_ADDRESS]}…"
 
@@ -135,8 +141,8 @@ _HUB = re.compile(r"/datasets/([\w.-]+/[\w.-]+)/resolve/([0-9a-f]{40})/(.+)")  #
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """Address where an archive publishes the checksum of a file."""
+class ChecksumSource:
+    """Archive that publishes the checksum of a file, and the address where it does so."""
 
     archive: Literal["zenodo", "hub"]
     url: str
@@ -145,7 +151,7 @@ class Statement:
     """Path of the file in the record or data set."""
 
 
-def statement_of(url: str) -> Statement | None:
+def checksum_source(url: str) -> ChecksumSource | None:
     """Return where an archive publishes the checksum of the file at ``url``; None if none does.
 
     Zenodo states MD5s of a record's files (developers.zenodo.org). The Hugging Face hub states the
@@ -156,11 +162,11 @@ def statement_of(url: str) -> Statement | None:
     host = address.hostname or ""
     is_test = is_loopback(host)  # tests run an archive on this machine
     if (match := _ZENODO.fullmatch(path)) and (is_test or host == "zenodo.org"):
-        return Statement("zenodo", f"{base}/api/records/{match[1]}", match[2])
+        return ChecksumSource("zenodo", f"{base}/api/records/{match[1]}", match[2])
     if (match := _HUB.fullmatch(path)) and (is_test or host == "huggingface.co"):
         folder = match[3].rpartition("/")[0]
         tree = f"{base}/api/datasets/{match[1]}/tree/{match[2]}"
-        return Statement("hub", f"{tree}/{folder}" if folder else tree, match[3])
+        return ChecksumSource("hub", f"{tree}/{folder}" if folder else tree, match[3])
     return None
 
 
@@ -182,7 +188,7 @@ def is_on_hub(address: str) -> bool:
 
 
 def short_address(address: str) -> str:
-    """Return a model's address for display: of a model in packages, only the first package."""
+    """Return a model's address for display: ``pypi:a==1/m.1+b==1/m.2`` becomes ``pypi:a==1``."""
     return address.partition("/")[0] if address.startswith(PACKAGES) else address
 
 
@@ -190,7 +196,8 @@ def local_path(text: str) -> str:
     """Check that ``text`` is a path of this machine and return it. Raises ValueError if not."""
     if not is_local(text):
         raise ValueError("expected a path (beginning with /, ./, ../ or ~)")
-    if re.search(r"[{}]", re.sub(r"\{(\{|lang\}|script\})|\}\}", "", text)):
+    # Without {{, }}, {lang} and {script}, no brace may be left.
+    if re.search(r"[{}]", re.sub(r"\{\{|\}\}|\{lang\}|\{script\}", "", text)):
         raise ValueError("expected no braces but those of {lang} and {script}; double others: {{")
     return text
 
@@ -221,7 +228,10 @@ def in_cache(folder: Path | None, hf_id: str) -> bool:
 
 
 def state_of(path: Path) -> str:
-    """Return a digest of names, sizes and modification times of a model's files, or only file."""
+    """Return a digest of names, sizes and times of change of the files of a model.
+
+    ``path``: the model's folder (files in folders below it are not counted), or its only file.
+    """
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     states = (f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in files if p.is_file())
     return hashlib.blake2b("\n".join(states).encode(), digest_size=8).hexdigest()

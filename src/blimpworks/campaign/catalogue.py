@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from blimpworks.campaign.addresses import check_listed, is_on_hub, model_address, statement_of
+from blimpworks.campaign.addresses import check_listed, checksum_source, is_on_hub, model_address
 from blimpworks.campaign.engines import default_engine, find_scorer
 from blimpworks.campaign.registry import papers, papers_of
 from blimpworks.campaign.seeds import Training, from_seeds, row_of_training
@@ -81,7 +81,8 @@ class LanguageRow(Strict):
     paper_n: OptionalInt
     """Pairs in the release of the paper with most languages, if known (config/README.md)."""
     untested: Constructions
-    """Constructions (sv, sp) whose agreement the release does not test, so its numbers are high."""
+    """Constructions (sv: subject and verb; sp: subject and participle) whose pairs are released
+    without a test that the words agree, so that there are more pairs."""
     special: Treatments
     """Special treatments of this language's spelling."""
     excluded_treebanks: str
@@ -97,8 +98,8 @@ class LanguageRow(Strict):
 class Pinned(Strict):
     """A file pinned by its version and a checksum."""
 
+    # Whether another checksum suffices, also in campaigns that require a SHA-256.
     sha256_optional: ClassVar[bool] = False
-    # True if another checksum suffices, also in campaigns that require a SHA-256.
     sha256: Sha256
     """SHA-256 of the uncompressed file; empty if not yet known."""
     git_blob: GitBlob = ""
@@ -113,7 +114,7 @@ class Pinned(Strict):
 
     def is_pinned(self, checksums: Literal["any", "sha256"] = "any") -> bool:
         """Return whether the file has a SHA-256, or for "any", a checksum of git or an archive."""
-        has_other = bool(self.git_blob) or statement_of(self.url) is not None
+        has_other = bool(self.git_blob) or checksum_source(self.url) is not None
         return bool(self.sha256) or ((self.sha256_optional or checksums == "any") and has_other)
 
 
@@ -141,14 +142,17 @@ class SourceRow(Pinned):
 
     name: Within
     """Path of the retrieved file below the resources directory."""
-    kind: str
-    """Kind of the file: unimorph, text, frequency, …"""
+    kind: Annotated[str, Field(pattern=r"^\S*$")]
+    """Kind of the file: unimorph, text, frequency, …; it may be empty for a declared benchmark."""
     lang: Annotated[str, Field(pattern=r"^([a-z]{3})?$")]
     version: str
 
 
 class NeededRow(SourceRow):
-    """A source in a paper's table of sources, without which the paper would have other items."""
+    """A source in a paper's table of sources, without which the paper would have other items.
+
+    So no campaign leaves it out for lack of a SHA-256.
+    """
 
     sha256_optional: ClassVar[bool] = True
 
@@ -240,14 +244,26 @@ class Catalogue:
         return [row for row in self.sources.values() if (row.kind, row.lang) == (source_kind, lang)]
 
 
-def _read_languages(path: Path) -> dict[str, LanguageRow]:
-    """Return the languages of a table, followed by languages that only papers list."""
-    of_papers: dict[str, LanguageRow] = {}
-    for row in chain.from_iterable(paper.languages for paper in papers().values()):
-        earlier_papers = of_papers[row.lang].papers if row.lang in of_papers else ()
-        of_papers[row.lang] = row.model_copy(update={"papers": (*earlier_papers, *row.papers)})
-    in_table = keyed(read_rows(LanguageRow, path), "lang", path)
-    return in_table | {lang: row for lang, row in of_papers.items() if lang not in in_table}
+def _read_languages(campaign: Campaign) -> dict[str, LanguageRow]:
+    """Return {code: language} of the table, followed by languages that only papers list.
+
+    A row that names its papers gets the names of all others that list the language.
+    """
+    path = campaign.catalogue.languages
+    rows = keyed(read_rows(LanguageRow, path), "lang", path)
+    for paper in papers().values():
+        for row in paper.languages:
+            rows.setdefault(row.lang, row)
+        listed = [row.lang for row in paper.languages]
+        if paper.folder:  # a declared benchmark may list languages by their codes alone
+            every_language = Catalogue(rows, models={}, treebanks={}, sources={})
+            for benchmark in paper.benchmarks:
+                listed += benchmark.languages(campaign, every_language)
+        for lang in listed:
+            if not rows[lang].is_of(paper.name):
+                names = (*rows[lang].papers, paper.name)
+                rows[lang] = rows[lang].model_copy(update={"papers": names})
+    return rows
 
 
 def _read_sources(campaign: Campaign) -> tuple[dict[str, SourceRow], dict[str, Path]]:
@@ -336,7 +352,7 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     """
     # Languages: those that the campaign names, or all languages of its papers.
     files = campaign.catalogue
-    language_rows = _read_languages(files.languages)
+    language_rows = _read_languages(campaign)
     languages = select_rows(campaign.languages, language_rows, "language", files.languages)
     for name, corpus in campaign.training.corpora.items():
         key = f"training.corpora.{name}.max_sentences_of: language"
@@ -349,8 +365,9 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     all_models = _read_models(campaign)
     models = select_rows(campaign.models, all_models, "model", files.models)
     if campaign.models == "all":
-        usable = {name: row for name, row in models.items() if row.hf_id or row.recipe}
-        models = {n: row for n, row in usable.items() if row.papers or n in campaign.own_models}
+        # A row without papers is of a model that runs only in campaigns that name it.
+        models = {n: row for n, row in models.items() if row.papers or n in campaign.own_models}
+        models = {name: row for name, row in models.items() if row.hf_id or row.recipe}
     # Files: treebanks of these languages, and all other sources.
     treebanks: dict[str, list[TreebankRow]] = {lang: [] for lang in languages}
     for row in read_rows(TreebankRow, files.treebanks):
@@ -377,17 +394,21 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
 
 
 def _check_treebanks(campaign: Campaign, catalogue: Catalogue, recipes: Collection[str]) -> None:
-    """Check that languages whose treebanks are read have treebank files. Raises UserError."""
-    path = campaign.catalogue.treebanks
-    packages = papers_of(campaign)
-    read_languages = {lang for paper in packages for lang in paper.treebanks(campaign, catalogue)}
-    on_text = not all(follows_instructions(campaign.training.recipes, name) for name in recipes)
-    if on_text and campaign.training.treebank_text:
+    """Check that languages whose treebanks are read have treebank files.
+
+    ``recipes``: names of the recipes of the campaign's models. Raises UserError.
+    """
+    path, training = campaign.catalogue.treebanks, campaign.training
+    read_languages = {
+        lang for paper in papers_of(campaign) for lang in paper.treebanks(campaign, catalogue)
+    }
+    trains_on_text = not all(follows_instructions(training.recipes, name) for name in recipes)
+    if trains_on_text and training.treebank_text:
         read_languages.update(lang for lang, row in catalogue.languages.items() if not row.papers)
-    for lang, files in catalogue.treebanks.items():
+    for lang in catalogue.languages:
         if lang not in read_languages:
             continue
-        rows = keyed(files, "name", path).values()
+        rows = keyed(catalogue.treebanks[lang], "name", path).values()
         if not rows:
             raise UserError(f"{path} has no treebank file of {lang!r}; add its rows.")
         pinned = any(row.is_pinned(campaign.checksums) for row in rows)
@@ -408,7 +429,7 @@ def _check_model(campaign: Campaign, model: ModelRow) -> None:
             f"{path}: model {model.name!r}: {error} Correct the row, or "
             f"'engines' of campaign {campaign.campaign!r}."
         ) from error
-    # A campaign with "all" models does not run models of papers that it does not reproduce.
+    # Models of other papers than the campaign reproduces are not run if it has "all" models.
     if campaign.models == "all" and not {*model.papers} & {*campaign.benchmarks}:
         return
     if not model.recipe:
@@ -439,5 +460,5 @@ def _check_model(campaign: Campaign, model: ModelRow) -> None:
 
 def whole_catalogue(campaign: Campaign) -> Catalogue:
     """Return all languages and models, but no files, for exhibits of printed numbers."""
-    languages = _read_languages(campaign.catalogue.languages)
-    return Catalogue(languages, _read_models(campaign), treebanks={}, sources={})
+    languages, models = _read_languages(campaign), _read_models(campaign)
+    return Catalogue(languages, models, treebanks={}, sources={})

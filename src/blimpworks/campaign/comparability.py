@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import TypedDict
 
+from pydantic import BaseModel
+
 from blimpworks.campaign.addresses import is_local
 from blimpworks.campaign.catalogue import (
     Catalogue,
@@ -27,6 +29,7 @@ from blimpworks.campaign.paper import Benchmark, Paper
 from blimpworks.campaign.registry import find_paper
 from blimpworks.campaign.scoring_jobs import engine_of, is_usable
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
+from blimpworks.campaign.settings.scoring import MaskedOptions, Seq2seqOptions
 from blimpworks.campaign.table_files import locked_models, model_tables, read_rows
 from blimpworks.errors import UserError, few
 from blimpworks.records.job import REPOSITORY
@@ -65,12 +68,14 @@ def _is_same_file(row: Pinned, default: Pinned | None) -> bool:
     if default is None:
         return False
     pairs = [(row.sha256, default.sha256), (row.git_blob, default.git_blob)]
-    in_both = [(first, second) for first, second in pairs if first and second]
-    return all(first == second for first, second in in_both) if in_both else row.url == default.url
+    comparable = [(first, second) for first, second in pairs if first and second]
+    if not comparable:
+        return row.url == default.url
+    return all(first == second for first, second in comparable)
 
 
 def _default_table(campaign: Campaign, table: str) -> Path | None:
-    """Return the path of the repository's ``table``; None if the campaign uses that very table."""
+    """Return the repository's ``table``, such as "models"; None if the campaign uses this file."""
     default: Path = REPOSITORY / getattr(CatalogueFiles(), table)
     used: Path = getattr(campaign.catalogue, table)
     return None if used.resolve() == default.resolve() else default
@@ -83,63 +88,55 @@ Differences = Iterator[tuple[str, str]]
 def _compare_treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Differences:
     """Yield the languages with other treebank files than the repository's table has."""
     languages = paper.treebanks(campaign, catalogue)
-    default = _default_table(campaign, "treebanks") if languages else None
-    default_rows = read_rows(TreebankRow, default) if default else None
+    table = _default_table(campaign, "treebanks") if languages else None
+    default_rows = read_rows(TreebankRow, table) if table else None
     for lang in languages:
         used = catalogue.treebanks[lang]
-        rows = used if default_rows is None else [row for row in default_rows if row.lang == lang]
-        by_name = {row.name: row for row in rows}
+        default = used if default_rows is None else [r for r in default_rows if r.lang == lang]
+        by_name = {row.name: row for row in default}
         changed = [row.treebank for row in used if not _is_same_file(row, by_name.get(row.name))]
         usable = sum(is_usable(campaign, row) for row in used)
         if changed:
             yield lang, f"other treebanks ({few([*dict.fromkeys(changed)], 2)})"
-        elif usable != len(rows):
-            yield lang, f"{usable} of {len(rows)} treebank files"
+        elif usable != len(default):
+            yield lang, f"{usable} of {len(default)} treebank files"
 
 
 def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Differences:
-    """Yield the language of each source that the repository's table lacks or has otherwise."""
-    default = _default_table(campaign, "sources")
-    by_name = {row.name: row for row in read_rows(SourceRow, default)} if default else {}
-    replaced = {substitute: name for name, substitute in campaign.substitutes.items()}
-    rows = [row for row in paper.sources(campaign, catalogue) if isinstance(row, SourceRow)]
-    for row in rows:
-        if row.name in replaced:
-            yield row.lang, f"{row.name} in place of {replaced[row.name]}"
-        elif not is_usable(campaign, row):
-            yield row.lang, f"without {row.name}"
-        elif (
-            default
-            # The sources of a declared benchmark are in a table of its own.
-            and catalogue.tables[row.name] == campaign.catalogue.sources
-            and not _is_same_file(row, by_name.get(row.name))
-        ):
-            yield row.lang, f"another {row.name}"
-    if default is None:
-        return
-    # To find rows that the campaign's table lacks, get the paper's sources once more, from a
-    # catalogue that has all rows of the default table too.
-    read = {row.name for row in rows} | {*campaign.substitutes}
+    """Yield (language, difference) for sources that are replaced, skipped, changed or missing."""
+    table = _default_table(campaign, "sources")
+    default_rows = {row.name: row for row in read_rows(SourceRow, table)} if table else {}
+    missing = {n: row for n, row in default_rows.items() if n not in catalogue.sources}
+    # A paper lists what a catalogue has, so give it one that has the missing rows too.
     complete = replace(
         catalogue,
-        sources={**by_name, **catalogue.sources},
-        tables={**dict.fromkeys(by_name, campaign.catalogue.sources), **catalogue.tables},
+        sources={**catalogue.sources, **missing},
+        tables={**catalogue.tables, **dict.fromkeys(missing, campaign.catalogue.sources)},
     )
-    for source in paper.sources(campaign, complete):
-        if isinstance(source, SourceRow) and source.name in by_name.keys() - read:
-            yield source.lang, f"without {source.name}"
+    replaced = {substitute: name for name, substitute in campaign.substitutes.items()}
+    for row in paper.sources(campaign, complete):
+        if not isinstance(row, SourceRow):
+            continue
+        # The sources of a declared benchmark are in a table of its own, which has no default.
+        has_default = table and complete.tables.get(row.name) == campaign.catalogue.sources
+        if row.name in replaced:
+            yield row.lang, f"{row.name} in place of {replaced[row.name]}"
+        elif row.name in missing or not is_usable(campaign, row):
+            yield row.lang, f"without {row.name}"
+        elif has_default and not _is_same_file(row, default_rows.get(row.name)):
+            yield row.lang, f"another {row.name}"
 
 
 def _compare_models(
-    benchmark: Benchmark, campaign: Campaign, catalogue: Catalogue, usual: Campaign
+    benchmark: Benchmark, campaign: Campaign, catalogue: Catalogue, default: Campaign
 ) -> dict[str, str]:
-    """Return how each model, or its scoring or answering, differs from the repository's.
+    """Return {model: difference} of models that are not the repository's, or are run otherwise.
 
-    ``usual``: the campaign with the paper's default settings.
+    ``default``: the campaign with the paper's default settings.
     """
-    default = _default_table(campaign, "models")
-    printed = {row.name: row for row in read_rows(ModelRow, default)} if default else {}
-    locked = locked_models(model_tables(campaign.catalogue.models)) if default else {}
+    table = _default_table(campaign, "models")
+    default_rows = {row.name: row for row in read_rows(ModelRow, table)} if table else {}
+    locked = locked_models(model_tables(campaign.catalogue.models)) if table else {}
 
     def identity(row: ModelRow) -> list[str]:
         """Return the fields that identify a model; a branch is replaced by its locked commit."""
@@ -149,13 +146,15 @@ def _compare_models(
 
     reasons = {}
     for name, row in catalogue.models.items():
+        # A model that the repository's table lacks has nothing that it could differ from.
+        printed = default_rows.get(name, row)
         if row.recipe and not row.hf_id:
             reasons[name] = "a model trained here"
         elif is_local(row.hf_id):
             reasons[name] = f"a model of this machine ({row.hf_id})"
-        elif identity(row) != identity(printed.get(name, row)):
+        elif identity(row) != identity(printed):
             reasons[name] = f"another model ({row.hf_id} at {row.revision})"
-        elif changed := _changed_settings(benchmark, campaign, usual, row, printed.get(name, row)):
+        elif changed := _changed_settings(benchmark, campaign, default, row, printed):
             verb = "answered" if benchmark.generation else "scored"
             texts = (f"{setting.replace('_', ' ')} {value}" for setting, value in changed.items())
             reasons[name] = f"{verb} with {' and '.join(texts)}"
@@ -163,26 +162,35 @@ def _compare_models(
 
 
 def _changed_settings(
-    benchmark: Benchmark, campaign: Campaign, usual: Campaign, row: ModelRow, printed: ModelRow
+    benchmark: Benchmark, campaign: Campaign, default: Campaign, row: ModelRow, printed: ModelRow
 ) -> dict[str, object]:
-    """Return the settings of a model's scores or answers that differ, with their values.
+    """Return {setting: value} of the settings of a model's scores or answers that differ.
 
-    Those of scores are compared with ``printed``, the model's row in the repository; those of
-    answers with ``usual``, the campaign with the paper's default settings.
+    Those of answers are compared with ``default``, the campaign with the paper's default settings;
+    those of scores with ``printed``, the model's row in the repository, and with the defaults.
     """
     changed: dict[str, object] = {}
     if benchmark.generation:
         if campaign.scoring.dtype not in (MODEL, row.dtype):
             changed["dtype"] = campaign.scoring.dtype
         options = benchmark.generation.options
-        present, default = (options(c).model_dump(include=DECISIVE) for c in (campaign, usual))
-        return changed | {name: v for name, v in present.items() if v != default[name]}
+        return changed | _differences(options(campaign), options(default), DECISIVE)
     if scorer := scorers().get((engine_of(campaign, row), row.architecture)):
         for name in ENGINE_SETTINGS:
             value = scorer.settle(name, getattr(row, name), getattr(campaign.scoring, name))
             if value != getattr(printed, name):
                 changed[name] = value
+    if row.architecture == "masked":
+        changed |= _differences(campaign.scoring.masked, MaskedOptions(), {"pll"})
+    elif row.architecture == "encoder-decoder":
+        changed |= _differences(campaign.scoring.seq2seq, Seq2seqOptions(), {"form"})
     return changed
+
+
+def _differences(options: BaseModel, default: BaseModel, names: set[str]) -> dict[str, object]:
+    """Return {name: value in ``options``} of those settings in ``names`` that differ."""
+    values, default_values = options.model_dump(include=names), default.model_dump(include=names)
+    return {name: value for name, value in values.items() if value != default_values[name]}
 
 
 @cache
@@ -196,7 +204,7 @@ def _load_default() -> tuple[Campaign, Catalogue]:
 
 
 def _paper_languages(paper: Paper) -> list[str]:
-    """Return a paper's languages; empty if the default campaign does not run its benchmarks."""
+    """Return a paper's languages; empty if the default campaign has none of its benchmarks."""
     try:
         campaign, catalogue = _load_default()
     except UserError:  # the user may be editing the default campaign; do without it
@@ -209,7 +217,10 @@ def _paper_languages(paper: Paper) -> list[str]:
 
 
 def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
-    """Return the differences of a campaign's numbers from those of the paper ``name``."""
+    """Return the differences of a campaign's basis from that of the paper ``name``.
+
+    The paper's first benchmark counts: others have its paradigms, or further items.
+    """
     paper = find_paper(name)
     benchmark = next(iter(paper.benchmarks), None)
     if benchmark is None or not {b.name for b in paper.benchmarks} & {*campaign.benchmarks}:
@@ -220,7 +231,8 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
         for lang, reason in compare(paper, campaign, catalogue):
             reasons.setdefault(lang, []).append(reason)
     data = {lang: few(texts, 2) for lang, texts in reasons.items()}
-    folders = []  # data folders of the paper, which the campaign may replace for all languages
+    # The campaign may replace data folders of the paper, for all languages.
+    folders = []
     for key, (default, _) in paper.folders.items():
         folder = campaign.folder(key)
         if folder.resolve() not in (default.resolve(), (REPOSITORY / default).resolve()):
@@ -229,20 +241,28 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
         data = {lang: "; ".join(filter(None, (data.get(lang), *folders))) for lang in languages}
     sample = f"a sample of {campaign.limit}" if campaign.limit else ""
     items = {lang: paper.other_items(campaign, lang) or sample for lang in languages}
-    usual = campaign.model_copy(update={paper.name: paper.settings()})  # the default settings
-    # The architecture "" asks for the methods that exhibits show.
-    methods, usual_methods = benchmark.methods(campaign, ""), benchmark.methods(usual, "")
-    method = ""
-    if benchmark.options(campaign).variant != "published":
-        method = "the variant “corrected”"
-    elif methods[:1] != usual_methods[:1]:
-        method = f"decided by {methods[0]}, not {usual_methods[0]}"
+    default_campaign = campaign.model_copy(update={paper.name: paper.settings()})
     return Basis(
         languages=languages,
         data=data,
         items={lang: reason for lang, reason in items.items() if reason},
-        method=method,
-        models=_compare_models(benchmark, campaign, catalogue, usual),
+        method=_compare_methods(benchmark, campaign, default_campaign),
+        models=_compare_models(benchmark, campaign, catalogue, default_campaign),
         unit=benchmark.unit,
         paper_languages=_paper_languages(paper),
     )
+
+
+def _compare_methods(benchmark: Benchmark, campaign: Campaign, default: Campaign) -> str:
+    """Return how decisions differ from those with the paper's default settings, or ""."""
+    options, rules = benchmark.options(campaign), {"ties", "unknown_words"}
+    # The architecture "" asks for the methods that exhibits show, the main one first.
+    methods, default_methods = benchmark.methods(campaign, ""), benchmark.methods(default, "")
+    differences = []
+    if options.variant != "published":
+        differences.append("the variant “corrected”")
+    elif methods[:1] != default_methods[:1]:
+        differences.append(f"decided by {methods[0]}, not {default_methods[0]}")
+    for name, value in _differences(options, benchmark.options(default), rules).items():
+        differences.append(f"{name.replace('_', ' ')}: {value}")
+    return "; ".join(differences)

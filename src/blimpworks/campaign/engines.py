@@ -25,6 +25,7 @@ FORMATS = ("float32", "bfloat16", "float16")
 POLICIES = ("bos", "eos", "tokenizer", "encoded", "likeliest", "skip")
 """Rules for the token before a sentence, besides a stated token (``token:TEXT``)."""
 ENGINE_SETTINGS = ("dtype", "first_token")
+"""Settings for which an engine may have only some of the values."""
 MODEL = "model"
 """Value of a campaign's setting that means: the value of each model in the catalogue."""
 SHARED = "train"
@@ -41,16 +42,17 @@ class Scorer:
     dtype: tuple[str, ...] = FORMATS
     """Possible number formats."""
     first_token: tuple[str, ...] = (*POLICIES, "token")
-    """Possible conditions of the first token."""
+    """Possible rules for the token before a sentence; "token" stands for every stated token."""
     reference: str = ""
     """Settings of the reference scores in parity reports, as "float32:sharing-never"."""
     variants: tuple[str, ...] = ()
-    """Settings of the scores that parity reports compare with the reference."""
+    """Settings of the scores that parity reports compare with the reference, as "bfloat16"."""
 
     def settle(self, setting: str, of_model: str, requested: str) -> str:
         """Return the ``requested`` value of a ``setting`` if it is possible, else ``of_model``.
 
         So a campaign can request bfloat16 for all models, though some engines have only float32.
+        ``setting``: one of ``ENGINE_SETTINGS``. ``MODEL`` as request gives ``of_model`` too.
         """
         return requested if requested.partition(":")[0] in getattr(self, setting) else of_model
 
@@ -71,9 +73,9 @@ class Engine:
     keys: tuple[str, ...] = ()
     """Prefixes of the keys (cache keys) of its scores, besides its name."""
     roundings: int = 4
-    """Float32 operations behind a token's log-probability (``scoring.tokens``). By default those of
-    log-softmax, whatever the format of weights and logits: difference to the largest logit, sum of
-    exponentials, its logarithm, and the difference of the two."""
+    """Float32 operations behind a token's log-probability (``scoring.tokens``), each with an error
+    of rounding. The default is for log-softmax, whatever the format of weights and logits: subtract
+    the largest logit, add the exponentials, take the logarithm of the sum, subtract it."""
     near_tie: Mapping[str, float] = field(default_factory=dict)
     """Threshold of near ties [nats], by number format, where it differs from other engines'."""
     gpu: bool = True
@@ -99,7 +101,7 @@ class Engine:
     """Speed of one core in float32 [10^12 operations per second]. The default is an assumption:
     half of 3 GHz × 16 operations per cycle."""
     computed: float = 1.0
-    """Operations per parameter and token, as a share of the usual 2 operations."""
+    """Share of the usual 2 operations per parameter and token that it computes."""
     environment: str = SHARED
     """Name of its environment in ``envs``; ``{build}`` is filled in from the setting ``build``."""
     interpreter: str = ""
@@ -219,16 +221,18 @@ def engines() -> Mapping[str, Engine]:
     """Return engines by name, those of this package first. Raises UserError for an unusable one."""
     rows = {row.name: row for row in ENGINE_ROWS}
     for entry in entries_of(ENGINES):
+        loaded: object
         try:
-            row = entry.load()
+            loaded = entry.load()
         except (ImportError, AttributeError, TypeError) as error:
-            row = error
-        if not isinstance(row, Engine) or row.name != entry.name or row.name in rows:
+            loaded = error
+        if not isinstance(loaded, Engine) or loaded.name != entry.name or entry.name in rows:
             raise UserError(
-                f"engine {entry.name!r}: {entry.value} is {row!r:.80}; expected an Engine of that "
-                "name, which no other has. Correct the package that registers it, or uninstall it."
+                f"engine {entry.name!r}: {entry.value} is {loaded!r:.80}; expected an Engine of "
+                "that name, which no other engine has. Correct the package that registers it, or "
+                "uninstall it."
             )
-        rows[row.name] = row
+        rows[entry.name] = loaded
     return MappingProxyType(rows)
 
 
@@ -282,7 +286,7 @@ class Choice(NamedTuple):
     address: str
     """``module:Class``."""
     settings: dict[str, str]
-    """Values of ``ENGINE_SETTINGS``: number format and condition of the first token."""
+    """Values of ``ENGINE_SETTINGS``, as {"dtype": "bfloat16", "first_token": "bos"}."""
     unmet: tuple[str, ...]
     """Sentences about requested settings that the engine does not have."""
     quantised: bool
@@ -301,11 +305,11 @@ def choose_engine(name: str, model: Any, requested: object) -> Choice:
     scorer = find_scorer(name, model.architecture)
     settings, unmet = {}, []
     for setting in ENGINE_SETTINGS:
-        of_model, of_request = getattr(model, setting), getattr(requested, setting)
-        settings[setting] = scorer.settle(setting, of_model, of_request)
+        of_model, of_campaign = getattr(model, setting), getattr(requested, setting)
+        settings[setting] = scorer.settle(setting, of_model, of_campaign)
         if reason := obstacle(name, model.architecture, {setting: settings[setting]}):
             raise UserError(f"{reason}; correct it, or train or retrieve the model again.")
-        if reason := obstacle(name, model.architecture, {setting: of_request}):
+        if reason := obstacle(name, model.architecture, {setting: of_campaign}):
             unmet.append(f"{reason}; it stays {of_model}")
     engine = find_engine(name)
     return Choice(scorer.address, settings, (*unmet,), engine.quantised, engine.own_code)
@@ -336,7 +340,10 @@ class ParityVariants(NamedTuple):
 def comparison_of(
     architecture: str, reference: str | None, variants: Sequence[str] | None
 ) -> ParityVariants:
-    """Return the reference and variants of a parity report; None means the architecture's."""
+    """Return the reference and the variants of a parity report.
+
+    In place of None, take those of the architecture's default engine (``Scorer``).
+    """
     engine = default_engine(architecture)
     scorer = engine.scorers[architecture]
     stated = (scorer.reference, *scorer.variants)

@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from blimpworks.campaign import registry, scoring_jobs
-from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow, whole_catalogue
+from blimpworks.campaign.catalogue import (
+    Catalogue,
+    Pinned,
+    SourceRow,
+    TreebankRow,
+    whole_catalogue,
+)
 from blimpworks.campaign.engines import ParityVariants, comparison_of, find_engine
 from blimpworks.campaign.load import placed
 from blimpworks.campaign.methods import find_method
@@ -45,7 +51,7 @@ class Layout(CampaignSelection):
         return self.campaign.pathvars.resources
 
     def expand(self, template: str, paper: str) -> list[str]:
-        """Fill in {results}, {resources}, {paper} and {lang} of a path, once for each language."""
+        """Fill in a path's {results}, {resources} and {paper}, and {lang} by each language."""
         if not template:
             return []
         languages = self.item_languages(paper) if "{lang}" in template else [""]
@@ -60,7 +66,7 @@ class Layout(CampaignSelection):
         return [f"{self.resources}/sources/{name}" for name in names]
 
     def among_sources(self, paths: Iterable[str]) -> list[str]:
-        """Return the paths that are of retrieved sources."""
+        """Return those of ``paths`` that are retrieved files (``usable``)."""
         return [path for path in paths if path.startswith(f"{self.resources}/sources/")]
 
     def printed_tables(self, paper: str, pattern: str = "*.csv") -> list[str]:
@@ -132,27 +138,27 @@ class Layout(CampaignSelection):
         return list(dict.fromkeys(outputs))
 
     def languages_by_model(self, benchmark: str, models: Sequence[str] | None = None) -> str:
-        """Return the languages of a benchmark that each model covers, as JSON keyed by model."""
+        """Return {model: languages of a benchmark that it covers} as JSON."""
         names = self.models_of(benchmark) if models is None else models
         return json.dumps({model: self.covered_by(model, benchmark) for model in names})
 
     def judged_by(self, benchmark: str, model: str = "") -> list[str]:
-        """Return the methods that decide a benchmark's pairs, as the settings write them.
+        """Return the methods that decide a benchmark's pairs, such as ``mine=sum(all) / bytes``.
 
-        They depend on the model's architecture. Without ``model``, return those that exhibits show.
+        The model's architecture decides which. Without ``model``, return those that exhibits show.
         """
         architecture = self.catalogue.models[model].architecture if model else ""
         return [*registry.find_benchmark(benchmark).methods(self.campaign, architecture)]
 
     def methods_of(self, benchmark: str, model: str = "") -> list[str]:
-        """Return the names of the methods of ``judged_by``, as judgements contain them."""
+        """Return the names of the methods of ``judged_by``, as in judgements, such as ``mine``."""
         methods = self.judged_by(benchmark, model)
         if registry.find_benchmark(benchmark).unit == "prompt":
             return methods
         return [find_method(method).name for method in methods]
 
     def ties_of(self, benchmark: str, model: str = "") -> list[TiePolicy]:
-        """Return the policies for ties of the methods in ``methods_of``."""
+        """Return the policy for ties of each method in ``methods_of``, in the same order."""
         return [self.tie_of(benchmark, method) for method in self.methods_of(benchmark, model)]
 
     def tie_of(self, benchmark: str, method: str) -> TiePolicy:
@@ -169,7 +175,7 @@ class Layout(CampaignSelection):
         return [f"--unknown={policy}"] if has_unknown_words and policy != "score" else []
 
     def one_more_options(self, benchmark: str) -> list[str]:
-        """Return an option for each model whose right items the authors' script overcounts by 1."""
+        """Return ``--one-more=MODEL`` for models whose right items the authors overcount by 1."""
         counts_one_more = registry.find_benchmark(benchmark).counts_one_more
         rows = [self.catalogue.models[name] for name in self.models_of(benchmark)]
         counting = [row for row in rows if counts_one_more(self.campaign, row.architecture)]
@@ -200,11 +206,10 @@ class Layout(CampaignSelection):
 
     @cached_property
     def parted(self) -> dict[str, None]:
-        """Models with a scoring job for each language (others have one for all languages)."""
-        rows = self.catalogue.models
-        if self.campaign.scoring.jobs == "language":
-            return dict.fromkeys(rows)
-        return dict.fromkeys(name for name, row in rows.items() if row.scope == "monolingual")
+        """Models with a scoring job for each language; other models have one for all languages."""
+        by_language = self.campaign.scoring.jobs == "language"
+        rows = self.catalogue.models.items()
+        return dict.fromkeys(n for n, row in rows if by_language or row.scope == "monolingual")
 
     def manifest_of(self, model: str, lang: str, store: str = "store") -> str:
         """Return the manifest of the job that scores (or answers) a language with a model."""
@@ -301,7 +306,12 @@ class Layout(CampaignSelection):
         return compute(self.campaign, self.complete if complete else self.catalogue)
 
     def labels_of(self, spec: ExhibitSpec) -> str:
-        """Return names of languages and models, and settings, for an exhibit as JSON."""
+        """Return as JSON what an exhibit shows besides its tables.
+
+        Keys are ``languages`` and ``models`` ({code or name: printed name}), ``left_out`` (models),
+        ``method`` (the one that is shown), ``items`` (origin, for the caption) and ``facts``. An
+        exhibit without results of models has no models and no method.
+        """
         languages = self.catalogue.languages_of(spec.paper).items()
         labels: dict[str, Any] = {"languages": {code: row.name for code, row in languages}}
         if registry.is_evaluated(spec):
@@ -334,7 +344,7 @@ class Layout(CampaignSelection):
         return json.dumps(labels, ensure_ascii=False)
 
     def unshown_tables(self) -> list[str]:
-        """Return the accuracies (items, if no model runs) of benchmarks without exhibits."""
+        """Return the accuracies of benchmarks without exhibits, or their items if no model runs."""
         in_exhibits = {spec.paper for spec in self.exhibits}
         paths = []
         for name in self.campaign.benchmarks:
@@ -347,11 +357,12 @@ class Layout(CampaignSelection):
         return paths
 
 
-def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
+def missing_sources(layout: Layout, configfile: str) -> dict[str, dict[str, tuple[str, str]]]:
     """Return the remedy for each exhibit that lacks sources (files to retrieve).
 
     The result is ``missing[form][exhibit key]`` with form "published" (exhibits of printed numbers)
-    or "measured". A value is a sentence and a command, which may be empty.
+    or "measured". A value is a sentence and a command, which is empty if the user must first edit
+    a table. ``configfile``: path of the campaign's file, for the command.
     """
     default_files = CatalogueFiles()
     default = placed(default_files).sources
@@ -364,26 +375,32 @@ def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
     published = product(["published"], layout.published)
     for form, spec in chain(published, product(["measured"], layout.exhibits)):
         printed = form == "published"
-        rows: list[Pinned] = []
+        # Two input tables may be made from the same file.
+        rows: dict[str, SourceRow | TreebankRow] = {}
         for table_name in (*(spec.published if printed else spec.needs), *spec.optional):
             if not layout.tables(spec.paper, table_name, printed=printed):
-                rows += registry.table_kind(spec.paper, table_name).sources(campaign, catalogue)
+                needed = registry.table_kind(spec.paper, table_name).sources(campaign, catalogue)
+                rows |= {r.name: r for r in needed if isinstance(r, SourceRow | TreebankRow)}
         if not rows:
             continue
-        mirror = "" if all(row.url for row in rows) else " --config mirror=DIRECTORY_WITH_A_COPY"
-        target = spec.published_alias if printed else spec.alias
+        # The default campaign has the exhibits of printed numbers too, and all of their sources.
+        target = spec.published_alias if printed else f"{spec.alias} --configfile {configfile}"
+        has_urls = all(row.url for row in rows.values())
+        mirror = "" if has_urls else " --config mirror=DIRECTORY_WITH_A_COPY"
         remedy, command = "To get it:", f"snakemake --cores 1 {target}{mirror}"
         table = layout.campaign.catalogue.sources
         if not printed and table != default:
             remedy = f"To get it, take its rows over from {default_files.sources} into {table}."
             command = ""
         # The files, such as "a.zip and 2 more files (1.5 MB, CC0)".
-        names = [row.name for row in rows if isinstance(row, SourceRow)]
-        more = f" and {len(names) - 1} more files" if len(names) > 1 else ""
-        size = sum(row.bytes or 0 for row in rows)
-        large = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} KB"
-        licences = ", ".join(dict.fromkeys(row.licence for row in rows))
-        files = f"{names[0]}{more} ({large}, {licences})"
+        first, *more_names = rows
+        more = f" and {len(more_names)} more files" if more_names else ""
+        size = sum(row.bytes or 0 for row in rows.values())
+        size_text = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} KB"
+        if any(row.bytes is None for row in rows.values()):
+            size_text = "unknown size"
+        licences = dict.fromkeys(row.licence for row in rows.values() if row.licence)
+        files = f"{first}{more} ({', '.join((size_text, *licences))})"
         reason = f"Missing here: {files}, which this campaign does not retrieve."
         missing[form][spec.key] = (f"{reason} {remedy}", command)
     return missing

@@ -25,8 +25,14 @@ from pydantic import AfterValidator, BaseModel, Field, create_model
 from blimpworks.campaign import registry
 from blimpworks.campaign.catalogue import LanguageRow, ModelRow, SourceRow, TreebankRow
 from blimpworks.campaign.methods import find_method
-from blimpworks.campaign.settings.base import DeclaredOptions, read_settings, sections, validated
-from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles, once_each
+from blimpworks.campaign.settings.base import (
+    DeclaredOptions,
+    distinct,
+    read_settings,
+    sections,
+    validated,
+)
+from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.records.job import REPOSITORY
@@ -41,26 +47,27 @@ def campaign_model(*, with_declared: bool = True) -> type[Campaign]:
 
     ``with_declared``: include the settings of benchmarks that are declared as data.
     """
-    sections: dict[str, Any] = {}
-    folders: dict[str, Any] = {}
+    # Fields for pydantic: {name: (type, default or Field)}.
+    paper_sections: dict[str, Any] = {}
+    data_folders: dict[str, Any] = {}
     names: list[str] = []
     for name, paper in registry.papers().items():
         if with_declared or not issubclass(paper.settings, DeclaredOptions):
-            sections[name] = (paper.settings, paper.settings())
+            paper_sections[name] = (paper.settings, paper.settings())
             names += [benchmark.name for benchmark in paper.benchmarks]
             for folder, (path, text) in paper.folders.items():
-                folders[folder] = (Path, Field(default=path, description=text))
+                data_folders[folder] = (Path, Field(default=path, description=text))
     catalogue = create_model(
-        "CatalogueFiles", __base__=CatalogueFiles, __doc__=CatalogueFiles.__doc__, **folders
+        "CatalogueFiles", __base__=CatalogueFiles, __doc__=CatalogueFiles.__doc__, **data_folders
     )
     allowed: Any = Literal[*names]
     return create_model(
         "Campaign",
         __base__=Campaign,
         __doc__=Campaign.__doc__,
-        benchmarks=(Annotated[tuple[allowed, ...], AfterValidator(once_each)], (*names[:1],)),
+        benchmarks=(Annotated[tuple[allowed, ...], AfterValidator(distinct)], (*names[:1],)),
         catalogue=(catalogue, catalogue()),
-        **sections,
+        **paper_sections,
     )
 
 
@@ -129,7 +136,7 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
         registry.check_usable(name)
     campaign = validated(campaign_model(), settings, source)
     campaign = campaign.model_copy(update={"catalogue": placed(campaign.catalogue)})
-    # These checks compare settings of several sections, of which pydantic's models see one.
+    # The checks below compare settings of several sections; a pydantic model sees one section.
     for paper in registry.papers().values():
         checked_key = source  # file and key, for the message
         try:
@@ -165,7 +172,7 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
 
 
 def placed(files: CatalogueFiles) -> CatalogueFiles:
-    """Return the paths of tables, with the repository's in place of those that are missing here."""
+    """Return the paths of tables; one that is missing here is taken from the repository."""
     update = {}
     for name, path in files:
         if not path.exists() and (REPOSITORY / path).exists():
@@ -202,7 +209,7 @@ def _field_docstrings(module: str) -> dict[str, dict[str, str]]:
 
 
 def _describe(schema: dict[str, Any], model: type) -> None:
-    for base in model.__mro__:
+    for base in model.__mro__:  # a field may be inherited
         if base.__module__.startswith("blimpworks."):
             for name, text in _field_docstrings(base.__module__).get(base.__name__, {}).items():
                 schema["properties"][name].setdefault("description", text)
@@ -212,10 +219,10 @@ def render_schema(model: type[BaseModel]) -> str:
     """Return the JSON Schema of a model as text, with docstrings of fields as descriptions."""
     schema = model.model_json_schema()
     _describe(schema, model)
-    nested = {inner.__name__: inner for _, inner in sections(model)}
-    for name, inner in schema.get("$defs", {}).items():
-        if "properties" in inner:
-            _describe(inner, nested[name])
+    models_by_name = {inner.__name__: inner for _, inner in sections(model)}
+    for name, definition in schema.get("$defs", {}).items():
+        if "properties" in definition:
+            _describe(definition, models_by_name[name])
     if issubclass(model, Campaign):
         # A campaign may name declared benchmarks, which the package does not have.
         options = DeclaredOptions.model_json_schema()

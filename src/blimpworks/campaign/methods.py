@@ -74,7 +74,7 @@ class Method:
 
     @property
     def regional(self) -> bool:
-        """Whether it needs only the critical region's tokens."""
+        """Whether the method needs only the critical region's tokens."""
         return self.tokens == "region"
 
 
@@ -85,10 +85,12 @@ def parse_method(name: str, expression: str) -> Method:
             f"method {name!r}: expected a name of lower-case letters, digits and underscores."
         )
     direction = re.match(r"\s*(higher|lower)\b", expression)
-    total, functions = expression[direction.end() if direction else 0 :].strip(), list[str]()
+    total = expression[direction.end() if direction else 0 :].strip()
+    functions: list[str] = []  # around the total, the innermost first
     while outer := _OUTER.fullmatch(total):
-        functions.insert(0, str(outer.lastgroup))
-        total = outer[outer.lastgroup or 0].strip()
+        function = "exp" if outer["minus"] is None else "minus"
+        functions.insert(0, function)
+        total = outer[function].strip()
     match = _TOTAL.fullmatch(total)
     if not match:
         raise UserError(
@@ -102,24 +104,36 @@ def parse_method(name: str, expression: str) -> Method:
                 f"method {name!r}: {word!r} in {expression!r} is unknown; expected "
                 f"{' or '.join(filter(None, possible))}."
             )
+    # ``lower`` reverses the order of totals, and so does an odd number of minuses; both together
+    # keep it.
     higher_value = not direction or direction[1] == "higher"
-    same_order = functions.count("minus") % 2 == 0  # a higher total gives a higher value
+    keeps_order = functions.count("minus") % 2 == 0
     return Method(
         name=name,
         aggregate=aggregate,
         tokens=tokens,
         length=length,
         changes=tuple(functions),
-        higher=higher_value == same_order,
+        higher=higher_value == keeps_order,
     )
 
 
 def find_method(named: str) -> Method:
-    """Return the method of that name, or parse ``name=expression``. Raises UserError if wrong."""
+    """Return the method of that name, or parse ``name=expression``.
+
+    Raises UserError if it is unknown or malformed, or if the name is that of another method:
+    judgements have only the names, by which they are compared with printed numbers.
+    """
     name, equals, expression = (text.strip() for text in named.partition("="))
-    if equals:
-        return parse_method(name, expression)
-    return parse_method(name, find(METHODS, name, "method"))
+    if not equals:
+        return parse_method(name, find(METHODS, name, "method"))
+    method = parse_method(name, expression)
+    if name in METHODS and method != parse_method(name, METHODS[name]):
+        raise UserError(
+            f"method {name!r} is {METHODS[name]!r} here, not {expression!r}; give yours another "
+            "name."
+        )
+    return method
 
 
 def regional(methods: Sequence[str]) -> bool:

@@ -219,7 +219,7 @@ class TableKind:
     sources: Callable[[Campaign, Catalogue], Sequence[Pinned]] = _nothing
     """Pinned files that the table is made from, besides those of the items."""
     retrieved: bool = False
-    """Whether the table cannot be made without these files."""
+    """Whether the table can be made only with these files."""
     reader: str = ""
     """Function from paths to a data frame, as ``module:name``, for files that are not Parquet."""
 

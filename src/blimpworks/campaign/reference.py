@@ -109,25 +109,24 @@ class PublishedRow(Strict):
         return corrected if info.data.get("unit") == TEXT_UNIT else float(corrected)
 
     @model_validator(mode="after")
-    def _texts_have_no_value(self) -> Self:
+    def _check_value(self) -> Self:
+        if self.corrected is not None and not self.fault:
+            raise ValueError("fault is empty; expected erratum or garbled for a corrected value")
         if self.textual and self.value is not None:
             raise ValueError(f"a {TEXT_UNIT} has no value; leave it empty, or give another unit")
-        return self
-
-    @model_validator(mode="after")
-    def _value_is_in_text(self) -> Self:
-        numbers = numbers_in(self.text)
-        if self.value is None or self.fault == "garbled" or not numbers:
-            return self
-        if not any(math.isclose(self.value, number, rel_tol=1e-9) for number in numbers):
+        numbers = [] if self.fault == "garbled" or self.textual else numbers_in(self.text)
+        if self.value is None:
+            if numbers and self.unit:
+                raise ValueError(f"value is empty; expected the number in text {self.text!r:.60}")
+        elif numbers and not any(math.isclose(self.value, n, rel_tol=1e-9) for n in numbers):
             raise ValueError(f"value {self.value:g} is not the number in text {self.text!r:.60}")
         return self
 
     @field_validator("of")
     @classmethod
-    def _is_with_a_formula(cls, of: str, info: ValidationInfo) -> str:
-        slashes = 2 if info.data.get("formula") else 0
-        if of.count("/") != slashes or (of and not slashes):
+    def _check_numbers_of_formula(cls, of: str, info: ValidationInfo) -> str:
+        is_valid = of.count("/") == 2 if info.data.get("formula") else not of
+        if not is_valid:
             raise ValueError(
                 "expected EXHIBIT/ROWS/COLUMNS if there is a formula, and nothing if there is none"
             )
@@ -159,9 +158,9 @@ class PublishedRow(Strict):
 
     @property
     def half_unit(self) -> float:
-        """Largest error of rounding: half a unit of the last printed digit, but 0 for counts.
+        """Largest error of rounding: half a unit of the last printed digit.
 
-        A count such as 8.4K is rounded, so that its largest error is 50.
+        It is 0.05 for 94.1, 0.5 for 94 in percent, 0 for a count of 94, and 50 for one of 8.4K.
         """
         for match in NUMBER.finditer(self.text):
             scale = SCALES.get((match["scale"] or "").strip().lower(), 0.0)
@@ -193,26 +192,27 @@ def language_groups(campaign: Campaign) -> dict[str, tuple[str, ...]]:
 
 
 def groups_of_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
-    """Return the language codes that each value of the models' column ``languages`` means.
+    """Return {value: language codes that it means} of the models' column ``languages``.
 
-    A value is a group (all groups are returned) or codes separated by commas. Raises UserError for
-    any other value.
+    A value is a group or codes separated by commas, such as {"deu, fra": ("deu", "fra")}. Groups
+    without a model are returned too. Raises UserError for any other value.
     """
     groups = language_groups(campaign)
     for model in catalogue.models.values():
-        if model.languages and model.languages not in groups:
-            codes = tuple(code.strip() for code in model.languages.split(","))
-            unknown = [code for code in codes if code not in catalogue.languages]
-            if unknown:  # the table may have languages that the campaign does not select
-                all_languages = whole_catalogue(campaign).languages
-                unknown = [code for code in unknown if code not in all_languages]
-            if unknown:
-                files = campaign.catalogue
-                raise UserError(
-                    f"{files.models}: model {model.name!r} exists for languages "
-                    f"{model.languages!r}; {unknown[0]!r} is neither a group of {files.groups} "
-                    f"({', '.join(groups)}) nor the code of a language in {files.languages}. "
-                    "Correct it, or add a row there."
-                )
-            groups[model.languages] = codes
+        if not model.languages or model.languages in groups:
+            continue
+        codes = tuple(code.strip() for code in model.languages.split(","))
+        unknown = [code for code in codes if code not in catalogue.languages]
+        if unknown:  # the table may have languages that the campaign does not select
+            all_languages = whole_catalogue(campaign).languages
+            unknown = [code for code in unknown if code not in all_languages]
+        if unknown:
+            files = campaign.catalogue
+            raise UserError(
+                f"{files.models}: model {model.name!r} exists for languages "
+                f"{model.languages!r}; {unknown[0]!r} is neither a group of {files.groups} "
+                f"({', '.join(groups)}) nor the code of a language in {files.languages}. "
+                "Correct it, or add a row there."
+            )
+        groups[model.languages] = codes
     return groups

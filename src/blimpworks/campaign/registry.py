@@ -60,8 +60,8 @@ def _load(entry: EntryPoint) -> Paper:
 def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
     """Add a paper. Raises UserError if its name is taken, or if campaigns use it as a key."""
     names = {benchmark.name for benchmark in paper.benchmarks}
-    taken = {b.name for earlier in registered.values() for b in earlier.benchmarks}
-    twice = sorted(names & taken | {paper.name} & registered.keys())
+    names_before = {b.name for earlier in registered.values() for b in earlier.benchmarks}
+    twice = sorted(names & names_before) or [name for name in registered if name == paper.name]
     if twice:
         raise UserError(
             f"{origin}: {twice[0]!r} is registered twice; rename it there, or remove one of the "
@@ -141,19 +141,19 @@ def papers_of(campaign: Campaign) -> list[Paper]:
 
 
 def check_papers(campaign: Campaign, catalogue: Catalogue) -> None:
-    """Check that a campaign has the data of its benchmarks. Raises UserError if it does not."""
+    """Check that a campaign has the data of its benchmarks. Raises UserError for missing data."""
     for paper in papers_of(campaign):
         paper.check(campaign, catalogue)
 
 
 def printed_folder(published: Path, paper: str) -> Path:
-    """Return the folder of a paper's printed numbers: its own if any, or ``published``/NAME."""
+    """Return the folder of a paper's printed numbers: the paper's own, or ``published``/NAME."""
     package = papers().get(paper)
     return package.printed if package and package.printed else published / paper
 
 
 def printed_tables(published: Path, paper: str, pattern: str = "*.csv") -> list[Path]:
-    """Return the tables of a paper's printed numbers, or other files that match the ``pattern``."""
+    """Return the files in the folder of a paper's printed numbers that match the ``pattern``."""
     return sorted(printed_folder(published, paper).glob(pattern))
 
 
@@ -209,7 +209,7 @@ def find_exhibit(key: str) -> ExhibitSpec:
 
 
 def table_kind(paper: str, name: str) -> TableKind:
-    """Return a paper's input table, or else that of all papers. Raises UserError if unknown."""
+    """Return the paper's input table ``name``, or else the core's. Raises UserError if unknown."""
     tables = {**CORE_TABLES, **find_paper(paper).tables}
     remedy = "Correct the exhibit that names it, or add the kind to its paper."
     return find(tables, name, f"paper {paper!r}: the kind of table", remedy)

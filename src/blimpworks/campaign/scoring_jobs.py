@@ -35,7 +35,7 @@ from blimpworks.campaign.registry import (
     table_kind,
 )
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.campaign.settings.training import InstructRecipe, LstmRecipe, follows_instructions
+from blimpworks.campaign.settings.training import InstructRecipe, follows_instructions
 from blimpworks.errors import UserError
 from blimpworks.items import SAMPLED
 
@@ -153,7 +153,11 @@ def is_usable(campaign: Campaign, row: Pinned) -> bool:
 def released_corpus(
     campaign: Campaign, catalogue: Catalogue, corpus: str, lang: str
 ) -> list[SourceRow]:
-    """Return the files of a language's released corpus; none if ``corpus`` is made from text."""
+    """Return the files of a language's released corpus; none if the corpus is made from text.
+
+    ``corpus``: name of its settings in ``training.corpora``. Released corpora are tokenised, so
+    they serve only corpora whose words stand between white space.
+    """
     options = campaign.training.corpora[corpus]
     rows = catalogue.sources_of(CORPUS, lang)
     uses_released = options.released and options.words == "whitespace"
@@ -197,7 +201,8 @@ class CampaignSelection:
     campaign: Campaign
     catalogue: Catalogue
     groups: Mapping[str, Sequence[str]]
-    """Language codes that each value in the column ``languages`` of models means."""
+    """{value in the column ``languages`` of models: language codes that it means}, such as
+    {"deu, fra": ("deu", "fra")}."""
 
     @classmethod
     def of(cls, campaign: Campaign) -> Self:
@@ -228,7 +233,7 @@ class CampaignSelection:
 
     @cached_property
     def covered_by(self) -> Callable[[str, str], tuple[str, ...]]:
-        """Function from model and benchmark to the languages that both have, in order."""
+        """Function from (model, benchmark) to the languages of both, in catalogue order."""
 
         def languages(model: str, benchmark: str) -> tuple[str, ...]:
             group = self.catalogue.models[model].languages
@@ -248,11 +253,11 @@ class CampaignSelection:
         """Jobs that score, then those that answer, in the catalogue's order of models."""
         jobs = []
         for task, (model, row) in product(STORES, self.catalogue.models.items()):
+            unit = "prompt" if task == "answer" else "pair"
+            names = benchmarks_of(self.campaign, row)
             # Each job gets all benchmarks of its languages.
             sets_by_job: dict[str, list[tuple[str, str]]] = {}
-            for benchmark in benchmarks_of(self.campaign, row):
-                if (find_benchmark(benchmark).unit == "prompt") != (task == "answer"):
-                    continue
+            for benchmark in (name for name in names if find_benchmark(name).unit == unit):
                 for lang in self.covered_by(model, benchmark):
                     sets_by_job.setdefault(self.job_name(model, lang), []).append((benchmark, lang))
             engine, trained = self.engine_of(model), bool(row.recipe)
@@ -264,10 +269,14 @@ class CampaignSelection:
     def exhibits(self) -> list[ExhibitSpec]:
         """Exhibits (tables and figures) that the campaign's items and jobs can make."""
         with_items = [name for name in self.campaign.benchmarks if self.item_languages(name)]
+        # Benchmarks with results of usual models, and of models trained on samples of a corpus.
         evaluated, sampled = set[str](), set[str]()
         for job in self.jobs:
-            benchmarks = sampled if job.model in self.catalogue.sampled else evaluated
-            benchmarks.update(benchmark for benchmark, _ in job.sets)
+            benchmarks = {benchmark for benchmark, _ in job.sets}
+            if job.model in self.catalogue.sampled:
+                sampled |= benchmarks
+            else:
+                evaluated |= benchmarks
         return of_benchmarks(with_items, self.campaign, evaluated=evaluated, sampled=sampled)
 
     def obstacle(self, model: str, benchmark: str) -> str:
@@ -280,26 +289,26 @@ class CampaignSelection:
             return f"it has prompts, which {row.architecture} models cannot answer with {engine}"
         if not prompts and follows_instructions(self.campaign.training.recipes, row.recipe):
             return "it has sentences to score, and the model is trained to answer prompts alone"
-        if self.item_languages(benchmark):
-            languages = f"the languages of {row.languages!r} (column languages)"
-            hint = ""
-            if is_local(row.hf_id) and "{lang}" not in row.hf_id:
-                hint = "; `evaluate --languages` names other languages to run it on"
-            return f"it exists for {languages} alone{hint}"
-        return "the campaign has none of its languages"
+        if not self.item_languages(benchmark):
+            return "the campaign has none of its languages"
+        reason = f"it exists for the languages of {row.languages!r} (column languages) alone"
+        if is_local(row.hf_id) and "{lang}" not in row.hf_id:
+            reason += "; `evaluate --languages` names other languages to run it on"
+        return reason
 
     def check_runs(self) -> None:
         """Check that each model of a campaign runs on a benchmark, and each benchmark has a model.
 
         Campaigns without benchmarks or models, or with all models, are not checked. Raises
-        UserError with the reason for each pair of model and benchmark.
+        UserError for a model that runs on no benchmark, with a reason for each benchmark; and for a
+        benchmark without models, with a reason for each model.
         """
         campaign, catalogue = self.campaign, self.catalogue
         if not campaign.benchmarks or not campaign.models or campaign.models == "all":
             return
         run_models = {catalogue.row_of(job.model) for job in self.jobs}
         run_benchmarks = {benchmark for job in self.jobs for benchmark, _ in job.sets}
-        # One training of each row, as all trainings run on the same benchmarks.
+        # {row: one of its trainings}; all trainings run on the same benchmarks.
         trainings = {catalogue.row_of(name): name for name in catalogue.models}
         for name in campaign.models:
             if name in trainings and name not in run_models:
@@ -337,8 +346,8 @@ class CampaignSelection:
         for job in self.jobs:
             recipe = campaign.training.recipes.get(catalogue.models[job.model].recipe)
             if recipe is None or isinstance(recipe, InstructRecipe):
-                continue
-            corpus = recipe.corpus if isinstance(recipe, LstmRecipe) else ""
+                continue  # not trained here, or trained on dialogues
+            corpus: str | None = getattr(recipe, "corpus", None)
             for lang in job.languages:
                 files = released_corpus(campaign, catalogue, corpus, lang) if corpus else []
                 corpora += files

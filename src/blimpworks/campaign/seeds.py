@@ -47,9 +47,9 @@ def from_seeds(
 ) -> tuple[dict[str, ModelRow], dict[str, Training]]:
     """Replace each model that is trained several times by one row for each training.
 
-    Return rows and trainings, both keyed by the new name. A model with 0 seeds is left out, or
-    refused if the campaign names it. Raises UserError for such a model, and if a new name is in
-    ``taken`` or is that of two trainings.
+    Return {name: row} of all models, and {name: training} of those that were replaced. A model
+    with 0 seeds is left out of a campaign with all models. Raises UserError if the campaign names
+    such a model, and if the name of a training is in ``taken`` or is that of two trainings.
     """
     rows: dict[str, ModelRow] = {}
     trainings: dict[str, Training] = {}

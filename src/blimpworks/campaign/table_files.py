@@ -38,7 +38,7 @@ Row = TypeVar("Row", bound=BaseModel)
 
 
 def dialect(table: Path) -> dict[str, Any]:
-    """Return options of the csv module for a table; in a .tsv file, quotes are plain characters."""
+    """Return options of the csv module for a table: in other files than .csv, " is no quote."""
     if table.suffix == ".csv":
         return {}
     return {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None}
@@ -73,9 +73,11 @@ def read_rows(row_type: type[Row], path: Path) -> list[Row]:
     Columns of fields with a default may be absent. Raises UserError with file, line and column of
     the first wrong cell, and for a repeated row.
     """
-    expected = reading(path, f"a table of {row_type.__name__}", "Write it so, in UTF-8.")
+    remedy = "Write it so, in UTF-8, and close each quote."
+    expected = reading(path, f"a table of {row_type.__name__}", remedy)
     with expected, io.StringIO(text_of(path, "utf-8-sig"), newline="") as handle:
-        reader = csv.DictReader(handle, **dialect(path))
+        # Without ``strict``, a quote that is never closed would take all further rows into a cell.
+        reader = csv.DictReader(handle, strict=True, **dialect(path))
         header, fields = reader.fieldnames or [], row_type.model_fields
         required = {name for name, field in fields.items() if field.is_required()}
         if len(header) > len({*header}) or not required <= {*header} <= {*fields}:
@@ -99,10 +101,10 @@ def read_rows(row_type: type[Row], path: Path) -> list[Row]:
 def _validate_row(row_type: type[Row], row: dict[str, str], path: Path, line: int) -> Row:
     # DictReader puts cells beyond the last heading under the key None, and None for absent cells.
     if None in row or None in row.values():
-        more_or_fewer, headings = "more" if None in row else "fewer", row.keys() - {None}
+        more_or_fewer = "more" if None in row else "fewer"
         raise UserError(
-            f"{path}:{line}: {more_or_fewer} cells than headings ({len(headings)}); add or remove "
-            "separators, and in a .csv put quotes around a cell that holds commas."
+            f"{path}:{line}: {more_or_fewer} cells than headings ({len(row.keys() - {None})}); add "
+            "or remove separators, and in a .csv put quotes around a cell that holds commas."
         )
     try:
         return row_type.model_validate(row)
@@ -121,7 +123,7 @@ class LockedRow(Strict):
     """Names of the fields that identify a row."""
 
     @model_validator(mode="after")
-    def _one_line(self) -> Self:
+    def _check_characters(self) -> Self:
         cells = [str(value) for value in self.model_dump().values()]
         if any(unicodedata.category(sign) == "Cc" for cell in cells for sign in cell):
             raise ValueError("a cell has a tab, a line break or another control character")

@@ -52,7 +52,7 @@ class TrainingLayout:
         return [name for name, row in self.layout.catalogue.models.items() if row.recipe in names]
 
     def corpus_of(self, model: str) -> str | None:
-        """Return the name of the corpus that a model is trained on; None for a training text."""
+        """Return the corpus, by its name in the settings, of a model; None if it has a text."""
         corpus: str | None = getattr(self.recipe_of(model), "corpus", None)
         return corpus
 
@@ -98,7 +98,7 @@ class TrainingLayout:
         return [str(scoring_jobs.whole_items_table(campaign, name, lang)) for name in names]
 
     def spelling_pack(self, lang: str) -> list[str]:
-        """Return the language pack with the spelling of a language's pairs, as a list; or none."""
+        """Return [language pack with the spelling of a language's pairs], or an empty list."""
         layout = self.layout
         names = (b for b in layout.campaign.benchmarks if lang in layout.item_languages(b))
         packs = (find_benchmark(name).spelling(layout.campaign, lang) for name in names)
@@ -123,6 +123,7 @@ class TrainingLayout:
         Raises UserError if the models' languages differ, since all read the same joined files.
         """
         instructed = self.trained_by("instruct")
+        # {languages: one of the models that are trained on them, for the message}
         example_by_langs: dict[tuple[str, ...], str] = {}
         for model, row in self.layout.catalogue.models.items():
             trained_jointly = row.recipe and model not in instructed and row.scope == "multilingual"
@@ -160,7 +161,7 @@ class TrainingLayout:
         }
 
     def trained_on(self, model: str, scope: str) -> Files:
-        """Return the training data of a model: a text, a corpus, or a sample of a corpus."""
+        """Return the files that a model is trained on: a text, a corpus, or a sample of one."""
         corpus, seed = self.corpus_of(model), self.layout.catalogue.seeds.get(model)
         if corpus is None:
             return {"description": f"{self.folder}/text/{scope}.txt"}

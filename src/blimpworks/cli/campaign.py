@@ -288,7 +288,7 @@ def check_gpu(
     """
     from blimpworks.cluster import gpu_check
 
-    machine = gpu_check.describe_machine(python or gpu_check.scoring_python(Path.cwd()))
+    machine = gpu_check.describe_machine(python)
     typer.echo(gpu_check.as_json(machine) if as_json else gpu_check.gpu_text(machine))
     if gpu_check.gpu_problems(machine):
         raise typer.Exit(2)

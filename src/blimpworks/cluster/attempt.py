@@ -56,14 +56,17 @@ MEMBERSHIP = Path("/proc/self/cgroup")
 
 
 def memory_groups() -> list[Path]:
-    """List the memory control groups of this process and its SLURM job. OSError without any."""
+    """List the memory control groups of this process and its SLURM job.
+
+    Raises OSError on a system without control groups.
+    """
     directories: list[Path] = []
     for line in MEMBERSHIP.read_text(encoding="utf-8").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers in ("", "memory") or "memory" in controllers.split(","):
             base = CGROUPS / "memory" if controllers else CGROUPS
             group = base / path.lstrip("/")
-            # Groups above the SLURM job's belong to the node, with other users' processes.
+            # Groups above that of the SLURM job belong to the node, with other users' processes.
             of_job = (p for p in group.parents if any(n.startswith("job_") for n in p.parts))
             directories += [group, *of_job]
     return directories
@@ -162,8 +165,9 @@ def _record_lost_attempt(log_file: Path) -> None:
 def _started_late(allocation: Allocation, log_file: Path) -> bool:
     """Return whether a scoring job began in the second half of its SLURM job's time.
 
-    Then earlier scoring jobs took the first half, and after a requeue it gets all of the time. The
-    result is False for its second attempt there, so that a job without scores is requeued once.
+    Then other scoring jobs took the first half, and a requeue gives the job all of the time. The
+    result is False for a second attempt in the SLURM job, so that a requeue without scores is the
+    last.
     """
     starts = [attempt.started for attempt in journal.read_attempts(journal.journal_path(log_file))]
     times = [start.time for start in starts if start.slurm_job == allocation.slurm_job]
@@ -246,14 +250,14 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
 
 
 def _explain(cause: journal.Cause, allocation: Allocation) -> None:
-    """Print why the attempt ended, if it was killed, and what follows from that."""
+    """Print why an attempt ended that was killed or lacked memory, and what follows from that."""
     messages = {
         "memory": "the kernel killed it because memory ran out "
         f"({allocation.mem_mb or '?'} MB requested); the next attempt asks for twice as much",
         "gpu_memory": "the GPU's memory is too small; the next attempt asks for more. If the model "
         "shares a SLURM job with others, state its gpus or memory_gb in the site's file",
-        "cancelled": "it was ended from outside; what has scores keeps them",
-        "killed": "it was killed; what has scores keeps them",
+        "cancelled": "it was ended from outside; the scores so far are kept",
+        "killed": "it was killed; the scores so far are kept",
     }
     if cause in messages:
         job, node = allocation.slurm_job, allocation.node
@@ -266,9 +270,10 @@ PREFIX = re.compile(r"^blimpworks( \(attempt\))?: ")
 
 
 def give_up(code: int, manifest: Path, log_file: Path) -> int:
-    """Write into ``manifest``, in place of shards, why a job failed; return 0: the run goes on.
+    """Write into ``manifest``, in place of shards, why a job failed; return 0 so the run goes on.
 
-    For a job that succeeded, ran out of time or was cancelled, write nothing and return ``code``.
+    For a job that succeeded, ran out of time or was cancelled, write nothing and return ``code``,
+    the exit code of the attempt.
     """
     if code in (0, OUT_OF_TIME, 128 + signal.SIGTERM, 128 + signal.SIGINT):
         return code

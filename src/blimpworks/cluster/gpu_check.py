@@ -114,8 +114,12 @@ def _gpus() -> tuple[list[Gpu] | None, str | None]:
         return [], str(error)
 
 
-def describe_machine(python: Path) -> GpuMachine:
-    """Describe this machine, and the packages of the scoring environment's ``python``."""
+def describe_machine(python: Path | None = None) -> GpuMachine:
+    """Describe this machine, and the packages of ``python``, the scoring environment's Python.
+
+    The default is vLLM's Python in the repository in the current directory, or else this one.
+    """
+    python = python or find_engine("vllm").python(Path.cwd()) or Path(sys.executable)
     gpus, error = _gpus()
     library, version = platform.libc_ver()
     try:
@@ -136,11 +140,6 @@ def describe_machine(python: Path) -> GpuMachine:
         smi_error=error,
         packages=packages,
     )
-
-
-def scoring_python(root: Path) -> Path:
-    """Return vLLM's Python in the repository at ``root``, or else the current one."""
-    return find_engine("vllm").python(root) or Path(sys.executable)
 
 
 def gpu_problems(machine: GpuMachine) -> list[str]:
@@ -199,23 +198,24 @@ def _package_problems(packages: Packages | None, gpus: list[Gpu]) -> Iterator[st
             "`bash envs/install.sh vllm-cuda`."
         )
     else:
-        first = DRIVERS.get(int(packages.cuda.partition(".")[0]), 0)
-        for gpu in gpus[:1]:
-            if int(gpu.driver.partition(".")[0]) < first:
+        oldest_driver = DRIVERS.get(int(packages.cuda.partition(".")[0]), 0)
+        for gpu in gpus[:1]:  # all GPUs of a machine have one driver
+            if int(gpu.driver.partition(".")[0]) < oldest_driver:
                 yield (
-                    f"The driver is {gpu.driver}, CUDA {packages.cuda} of torch needs {first} or "
-                    "later; update it, or install wheels for an older CUDA."
+                    f"The driver is {gpu.driver}, CUDA {packages.cuda} of torch needs "
+                    f"{oldest_driver} or later; update it, or install wheels for an older CUDA."
                 )
             elif not packages.available:
                 yield (
                     "nvidia-smi shows a GPU, but torch cannot use it; see CUDA_VISIBLE_DEVICES and "
                     "the devices of the container."
                 )
-        # Kernels such as sm_86 run on GPUs of the same major version, 8, from minor version 6 on.
-        built_for = [int("".join(filter(str.isdigit, kernel))) for kernel in packages.kernels]
+        # Versions times 10: 86 for sm_86, whose kernels run on compute capabilities 8.6 to 8.9.
+        kernels = [int("".join(filter(str.isdigit, kernel))) for kernel in packages.kernels]
         for gpu in gpus:
             version = round(10 * gpu.capability)
-            if built_for and not any(v // 10 == version // 10 and v <= version for v in built_for):
+            suitable = [k for k in kernels if k // 10 == version // 10 and k <= version]
+            if kernels and not suitable:
                 yield (
                     f"torch {packages.torch} has no kernels for {gpu.name} (compute capability "
                     f"{gpu.capability}; it has {', '.join(packages.kernels)}); choose another GPU."

@@ -121,9 +121,9 @@ def end_orphans(directory: Path) -> list[str]:
                 "run this again."
             )
         time.sleep(1)
-    # Look again: meanwhile another run may have written its file.
-    for path in (directory / RUNS).glob("*.json"):
-        if not is_alive(path):
+    # Keep the file of a run that has died since, because its jobs were not cancelled above.
+    for path in files:
+        if path.stem in dead and not is_alive(path):
             path.unlink(missing_ok=True)
     return orphans
 
@@ -133,7 +133,7 @@ PERIOD = 60.0
 OVERDUE = 1800.0
 """Seconds that Snakemake may take to notice the end of a job."""
 WATCHDOG_VALUES = "BLIMPWORKS_WATCHDOG"
-"""Environment variable with values that replace both, as ``60,1800``."""
+"""Environment variable with values that replace ``PERIOD`` and ``OVERDUE``, as ``60,1800``."""
 COPIED_LOG = re.compile(r"^ *Logfile \S+:\n *={80}\n.*?^ *={80}$", re.MULTILINE | re.DOTALL)
 """Copy of a failed job's log in Snakemake's log: ``Logfile a.log:``, then text between two lines
 of "=". It must not be searched, as each SLURM job runs a Snakemake with lines like this one's."""
@@ -177,14 +177,18 @@ def find_awaited(log: str) -> set[str]:
 
 
 class OverdueJobs:
-    """Finds SLURM jobs that ended ``overdue`` seconds ago, but Snakemake still waits for them."""
+    """Finds SLURM jobs that Snakemake still waits for ``overdue`` seconds after their end."""
 
     def __init__(self, overdue: float) -> None:
         self._overdue = overdue
         self._over_since: dict[str, float] = {}
 
     def update(self, waiting: set[str], states: Mapping[str, str], moment: float) -> list[str]:
-        """Return the overdue jobs if Snakemake waits for no others; ``states``: SLURM's, by id."""
+        """Return the overdue jobs if Snakemake waits for overdue jobs only, else none.
+
+        ``waiting``: ids of the SLURM jobs that it waits for. ``states``: SLURM's state by id; a job
+        without a state is over. ``moment``: present time in seconds.
+        """
         over = {job for job in waiting if states.get(job) not in ACTIVE}
         self._over_since = {job: self._over_since.get(job, moment) for job in over}
         late = [job for job in over if moment - self._over_since[job] >= self._overdue]
@@ -249,7 +253,7 @@ def _is_done(log: Path) -> bool:
 
 def failed_jobs_text(text: str) -> str:
     """List the log of each failed job in Snakemake's log ``text``, and why the job failed."""
-    messages: dict[str, str] = {}  # by log
+    messages: dict[str, str] = {}  # {log of a failed job: message of Snakemake's executor}
     for failed in FAILED.split(COPIED_LOG.sub("", text))[1:]:
         message = MESSAGE.search(failed)
         executor_message = " ".join(message[1].split()) if message else ""

@@ -53,7 +53,7 @@ class Needs:
     weights_gb: float
     """GB of the weights; 0 if unknown, as for small models that the campaign trains."""
     each_gb: float = 0.0
-    """GB that the job needs on each GPU."""
+    """GB that the job needs on each GPU; 0 without GPUs, and for trainings."""
 
     @property
     def spare_gb(self) -> float:
@@ -111,7 +111,7 @@ class Speed(NamedTuple):
 FLOAT32 = 1 / 16
 """Peak speed of a GPU in float32 relative to bfloat16 (data sheets: A100 1/16, H100 1/15)."""
 SMALLEST = 0.005
-"""Billions of parameters assumed for a model of unstated size, which the campaign trains."""
+"""Billions of parameters assumed for a model of unstated size; models trained here have few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,19 +168,19 @@ class Setup:
         Python, libraries and sentences take 4,000, and each GPU's process as much. vLLM's server
         maps weights file by file (5 GB at most); other engines load all weights, in two formats.
         """
-        is_mapped = gpus and self.engine.serves
-        loading = min(self.weights_gb, 5.0) * gpus if is_mapped else self.weights_gb * 2
-        return 4000 + 4000 * gpus + round(loading * 1000)
+        has_server = gpus > 0 and self.engine.serves
+        loading_gb = min(self.weights_gb, 5.0) * gpus if has_server else self.weights_gb * 2
+        return 4000 + 4000 * gpus + round(loading_gb * 1000)
 
     def needs(self, step: int = 0) -> Needs:
         """Choose the resources of a job that scores with the model.
 
         The job gets the fewest GPUs of one node that the model fits on, of the kind with the least
-        spare memory. The table of models or the site's file may state GPUs and memory instead.
-        Without a site or GPUs, and with some engines, the model runs on the CPU. ``step``: number
-        of earlier attempts that ran out of GPU memory; for each, choose the next placement with
-        more free memory, if there is one. Raises UserError, with the calculation, for a model that
-        fits nowhere.
+        spare memory. The table of models or the site's file may state the fewest GPUs, and the
+        memory. Without a site or GPUs, and with some engines, the model runs on the CPU. ``step``:
+        number of earlier attempts that ran out of GPU memory; for each, choose the next placement
+        with more free memory, if there is one. Raises UserError, with the calculation, for a model
+        that fits nowhere.
         """
         site, row, stated = self.site, self.row, self._stated
         serving, weights = self.engine.serving(self.options), self.weights_gb
@@ -197,12 +197,13 @@ class Setup:
             return Needs(None, 0, serving.threads if serving else 1, memory_mb, weights)
         # List all placements that the settings allow, whether the model fits or not.
         memory, stated_gb = self.memory(), self._stated_gb
-        fewest = stated_gpus or 1
-        numbers = [number for number in sorted({fewest, *GPU_NUMBERS}) if number >= fewest]
         if not serving:  # engines without a server use only the first GPU
             numbers = [1]
         elif serving.tensor_parallel is not None:
             numbers = [serving.tensor_parallel]
+        else:
+            fewest = stated_gpus or 1
+            numbers = [number for number in sorted({fewest, *GPU_NUMBERS}) if number >= fewest]
         possible = []
         for gpu, number in product(site.gpus, numbers):
             if stated.kind in (None, gpu.label) and number <= gpu.per_node:
@@ -216,7 +217,8 @@ class Setup:
         fitting.sort(key=lambda needs: (needs.gpus, needs.spare_gb))
         best = fitting[0]
         for _ in range(step):
-            best = next((needs for needs in fitting if needs.spare_gb > best.spare_gb), best)
+            larger = [needs for needs in fitting if needs.spare_gb > best.spare_gb]
+            best = larger[0] if larger else best
         return best
 
     def _refusal(self, site: Site, memory: Memory, possible: Sequence[Needs]) -> str:
@@ -304,7 +306,10 @@ class Expectation(NamedTuple):
 
 
 def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> bool:
-    """Return whether a masked model scores only critical regions: its methods need no more."""
+    """Return whether a model scores only critical regions: a masked one whose methods need these.
+
+    Other models have to read the words before the region, and score these too.
+    """
     return row.architecture == "masked" and regional(benchmark.methods(campaign, "masked"))
 
 

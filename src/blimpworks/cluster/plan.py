@@ -26,6 +26,7 @@ from blimpworks.campaign.scoring_jobs import ANSWERS_SUFFIX, CampaignSelection, 
 from blimpworks.campaign.settings.site import Site, for_seeds
 from blimpworks.cluster.needs import (
     BYTES,
+    SMALLEST,
     Needs,
     Setup,
     Work,
@@ -131,7 +132,8 @@ class _Planner:
         self.work = {job: expected_work(items) for job, items in self.items.items()}
         self.finished_jobs: set[ScoringJob] = set()
         self.scored_counts: dict[ScoringJob, Work] = {}
-        # (benchmark, whether only critical regions are scored) of each job's benchmarks.
+        # {job: {(benchmark, whether only critical regions are scored)}}; the lengths of texts that
+        # are scored depend on both.
         self.token_scopes: dict[ScoringJob, set[tuple[str, bool]]] = {}
         for job in self.jobs:
             manifest, row = job.manifest(self.campaign), self.catalogue.models[job.model]
@@ -143,6 +145,7 @@ class _Planner:
                 (name, scores_regions(self.campaign, row, find_benchmark(name)))
                 for name, _ in job.sets
             }
+        # By model: the setup and its needs, or the reason why it fits nowhere.
         self.needs: dict[str, tuple[Setup, Needs]] = {}
         self.refused: dict[str, str] = {}
         for model in dict.fromkeys(job.model for job in self.jobs):
@@ -154,16 +157,20 @@ class _Planner:
         self.trainings = plan_trainings(selection, self.site)
 
     def _measured_tokens(self, job: ScoringJob) -> float | None:
-        """Return the mean tokens per sentence of finished jobs on the same benchmarks, or None."""
+        """Return the mean tokens per sentence of finished jobs on the same benchmarks, or None.
+
+        Jobs of the same model count if there are any, since other models split words otherwise.
+        """
         if job.task == "answer":  # shards do not contain the cost of answers in tokens
             return None
         # Leave out unfinished jobs, because the shortest sentences are scored first.
         scope = self.token_scopes[job]
         similar = [done for done in self.finished_jobs if self.token_scopes[done] == scope]
         for jobs in ([done for done in similar if done.model == job.model], similar):
-            sentences, tokens = (sum(self.scored_counts[done][i] for done in jobs) for i in (0, 1))
+            counts = [self.scored_counts[done] for done in jobs]
+            sentences = sum(work.sentences for work in counts)
             if sentences:
-                return tokens / sentences
+                return sum(work.tokens for work in counts) / sentences
         return None
 
     def count_tokens(self, job: ScoringJob) -> int:
@@ -173,7 +180,7 @@ class _Planner:
         return round(max(0, work.sentences - self.scored_counts[job].sentences) * mean)
 
     def plan_model(self, title: str, jobs: Sequence[ScoringJob]) -> ModelPlan:
-        """Plan the ``jobs`` of a model with this ``title``. Raises UserError if no node suits."""
+        """Plan the jobs of a model with this ``title``. Raises UserError if they fit no node."""
         setup, needs = self.needs[title.removesuffix(ANSWERS_SUFFIX)]
         # Estimated tokens and seconds of each job.
         speed = setup.speed(needs)
@@ -271,6 +278,16 @@ class _Planner:
             notes.append(
                 f"models of the site's file that this campaign lacks: {', '.join(sorted(unknown))}."
             )
+        of_unknown_size = []
+        for model in dict.fromkeys(job.model for job in jobs if job.model in self.needs):
+            setup, _ = self.needs[model]
+            if not (setup.row.parameters or setup.row.recipe or setup.engine.tokens_per_second):
+                of_unknown_size.append(model)
+        if of_unknown_size:
+            notes.append(
+                "models without parameters in the table of models (or own_models), planned as if "
+                f"they had {SMALLEST * 1000:g} million: {', '.join(of_unknown_size)}."
+            )
         scoring = [job for job in jobs if job.task == "score"]
         unmeasured = [job for job in scoring if self._measured_tokens(job) is None]
         assumed = dict.fromkeys(name for job in unmeasured for name, _ in job.sets)
@@ -285,18 +302,18 @@ class _Planner:
 def _limits(models: Sequence[ModelPlan], site: Site | None) -> Iterator[str]:
     """Name the models with jobs that exceed the longest time of a job, or this machine's memory."""
     models = [model for model in models if not model.endless]
-    long = [m.model for m in models if m.jobs and m.hours * 60 > m.minutes_asked]
-    if long:
+    too_long = [m.model for m in models if m.jobs and m.hours * 60 > m.minutes_asked]
+    if too_long:
         yield (
             "models whose jobs take longer than a job may (they stop, are queued again and "
-            f"continue): {', '.join(long)}."
+            f"continue): {', '.join(too_long)}."
         )
     memory_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e6
-    large = [m.model for m in models if site is None and m.host_memory_mb > memory_mb]
-    if large:
+    too_large = [m.model for m in models if site is None and m.host_memory_mb > memory_mb]
+    if too_large:
         yield (
             f"models that need more memory than this machine has ({memory_mb / 1000:.1f} GB): "
-            f"{', '.join(large)}."
+            f"{', '.join(too_large)}."
         )
 
 
@@ -337,7 +354,7 @@ def make_plan(
     jobs_by_title: dict[str, list[ScoringJob]] = {}
     for job in jobs:
         jobs_by_title.setdefault(job.title, []).append(job)
-    models, refused, failed = list[ModelPlan](), dict[str, str](), dict[str, str]()
+    models, refused = list[ModelPlan](), dict[str, str]()
     for title, jobs_of_title in jobs_by_title.items():
         model = jobs_of_title[0].model
         if model in planner.refused:
@@ -346,7 +363,7 @@ def make_plan(
         try:
             models.append(planner.plan_model(title, jobs_of_title))
         except UserError as error:
-            failed[title] = f"model {title!r}: {error}"
+            refused[title] = f"model {title!r}: {error}"
     order = [f"{model}{suffix}" for model in catalogue.models for suffix in ("", ANSWERS_SUFFIX)]
     retrieved = [path.removeprefix("sources/") for path in (dry.retrieved if dry else ())]
     files = [row for name, row in catalogue.files.items() if name in retrieved]
@@ -360,7 +377,7 @@ def make_plan(
         site=str(site_file) if site_file else None,
         rules=dry.rules if dry else None,
         models=tuple(sorted(models, key=lambda plan: order.index(plan.model))),
-        refused=refused | failed,
+        refused=refused,
         trainings=tuple(planner.trainings),
         disk=disk,
         notes=(*planner.notes(dry, jobs), *_limits(models, site)),

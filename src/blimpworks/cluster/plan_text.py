@@ -145,7 +145,7 @@ def _models(plan: RunPlan, site: Site | None) -> Iterator[RenderableType]:
     if not models:
         return
     yield f"Scoring: {sum(model.jobs for model in models)} jobs of {len(models)} models."
-    letters: dict[str, str] = {}
+    letters: dict[str, str] = {}  # {label of a kind of GPU: its letter in the table}
     for letter, gpu in zip(ascii_uppercase, site.gpus if site else (), strict=False):
         letters[gpu.label] = letter
         if any(model.kind == gpu.label for model in models):

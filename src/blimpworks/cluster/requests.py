@@ -10,13 +10,12 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
 from blimpworks.campaign.catalogue import Catalogue
 from blimpworks.campaign.scoring_jobs import CampaignSelection, released_corpus
-from blimpworks.campaign.settings.site import CpuNodes, GpuKind, Site
+from blimpworks.campaign.settings.site import GpuKind, Site
 from blimpworks.campaign.settings.training import LstmRecipe
 from blimpworks.cluster.needs import FLOAT32, Expectation, Needs, Setup, expected_work
 from blimpworks.cluster.slurm import slurm_states
@@ -43,57 +42,49 @@ Request = dict[str, int | str]
 Snakemake's SLURM executor would pass on an empty value."""
 
 
-def _request(
-    site: Site, nodes: CpuNodes | GpuKind, memory_mb: int, minutes: int, cores: int, gres: str = ""
-) -> Request:
-    """Return the request for a job on ``nodes``. Raises UserError if it exceeds what a node has."""
-    name, node_gb = f"{nodes.label} in the site's file", nodes.host_memory_gb
-    if memory_mb > node_gb * 1000:
+def score_request(site: Site | None, needs: Needs, minutes: int) -> Request:
+    """Return the request for a job with the cores, memory and GPUs of ``needs``.
+
+    Without a site, it has only memory, minutes and cores. Raises UserError if it exceeds what a
+    node has, or the minutes that the site allows.
+    """
+    memory, cores = needs.memory_mb, needs.cores
+    request: Request = {"mem_mb": memory, "runtime": minutes, "cpus_per_task": cores}
+    if site is None:
+        return request
+    nodes = needs.gpu_kind or site.cpu
+    name, node_mb, most_minutes = nodes.label, nodes.host_memory_gb * 1000, nodes.max_hours * 60
+    if needs.gpu_kind is None and cores > site.cpu.cores:
         raise UserError(
-            f"a job asks for {memory_mb:,} MB, but nodes of {name} have {node_gb * 1000:,.0f} "
-            "for jobs; correct the site's file if they have more, or make the job smaller."
+            f"a job asks for {cores} cores, but nodes of cpu in the site's file have "
+            f"{site.cpu.cores}; correct one of the two."
         )
-    if minutes > nodes.max_hours * 60:
+    if memory > node_mb:
         raise UserError(
-            f"a job asks for {minutes:,} minutes, but {name} gives {nodes.max_hours * 60:,.0f} at "
-            "most; correct max_hours in the site's file, or make the job smaller."
+            f"a job asks for {memory:,} MB, but nodes of {name} in the site's file have "
+            f"{node_mb:,.0f} for jobs; correct the site's file if they have more, or make the job "
+            "smaller."
+        )
+    if minutes > most_minutes:
+        raise UserError(
+            f"a job asks for {minutes:,} minutes, but {name} in the site's file gives "
+            f"{most_minutes:,.0f} at most; correct max_hours in the site's file, or make the job "
+            "smaller."
         )
     text_resources = {
         "slurm_partition": nodes.partition,
         "slurm_account": site.account if nodes.account is None else nodes.account,
         "constraint": nodes.constraint,
         "qos": site.qos,
-        "gres": gres,
+        "gres": needs.gres,
         "slurm_extra": site.extra,
     }
-    amounts: Request = {"mem_mb": memory_mb, "runtime": minutes, "cpus_per_task": cores}
-    return amounts | {name: text for name, text in text_resources.items() if text}
+    return request | {name: text for name, text in text_resources.items() if text}
 
 
 def cpu_request(site: Site | None, *, memory_mb: int, minutes: int, cores: int = 1) -> Request:
-    """Return the request for a job without GPUs; without a site, only memory, minutes and cores.
-
-    Raises UserError if it exceeds what a node has, or the minutes that the site allows.
-    """
-    if site is None:
-        return {"mem_mb": memory_mb, "runtime": minutes, "cpus_per_task": cores}
-    if cores > site.cpu.cores:
-        raise UserError(
-            f"a job asks for {cores} cores, but nodes of cpu in the site's file have "
-            f"{site.cpu.cores}; correct one of the two."
-        )
-    return _request(site, site.cpu, memory_mb, minutes, cores)
-
-
-def score_request(site: Site | None, needs: Needs, minutes: int) -> Request:
-    """Return the request for a scoring job with the cores, memory and GPUs of ``needs``.
-
-    Raises UserError as ``cpu_request`` does.
-    """
-    memory, cores = needs.memory_mb, needs.cores
-    if site is None or needs.gpu_kind is None:
-        return cpu_request(site, memory_mb=memory, minutes=minutes, cores=cores)
-    return _request(site, needs.gpu_kind, memory, minutes, cores, needs.gres)
+    """Return the request for a job without GPUs. Raises UserError as ``score_request``."""
+    return score_request(site, Needs(None, 0, cores, memory_mb, weights_gb=0.0), minutes)
 
 
 TRAINING_MB = 12_000
@@ -164,15 +155,16 @@ def retry_scaling(
     """
     memory, minutes, gpu_step = 1.0, 1.0, 0
     job_states = dict(states or {})
-    for attempt in takewhile(lambda attempt: attempt.cause != "done", reversed(attempts)):
-        job = attempt.started.slurm_job
-        state = job_states.get(job or "", "")
-        cause = attempt.cause
+    for attempt in reversed(attempts):
+        job, cause = attempt.started.slurm_job or "", attempt.cause
+        if cause == "done":
+            break
+        state = job_states.get(job, "")
         if cause is None:
             # Without SLURM, a user has killed the attempt, or it is still running.
-            cause = "killed" if job is None or state in HARMLESS else CAUSES.get(state)
+            cause = "killed" if not job or state in HARMLESS else CAUSES.get(state)
         # SLURM's state is that of the job's last attempt; a requeue ended the earlier attempts.
-        job_states[job or ""] = "REQUEUED"
+        job_states[job] = "REQUEUED"
         if cause is None:
             memory *= UNKNOWN
             minutes *= UNKNOWN
@@ -270,18 +262,19 @@ def plan_trainings(
     if site is None or gpu_kind is None:
         return []
     campaign, catalogue = selection.campaign, selection.catalogue
-    # Several scoring jobs may use one checkpoint.
-    languages_by_checkpoint: dict[str, dict[Path, set[str]]] = {}
+    # {model: {checkpoint: its languages}}; several scoring jobs may use one checkpoint.
+    checkpoints_by_model: dict[str, dict[Path, set[str]]] = {}
+    recipes: dict[str, LstmRecipe] = {}
     for job in selection.jobs:
         checkpoint = job.checkpoint(campaign)
         recipe = campaign.training.recipes.get(catalogue.models[job.model].recipe)
         if isinstance(recipe, LstmRecipe) and not (missing and checkpoint.exists()):
-            checkpoints = languages_by_checkpoint.setdefault(job.model, {})
+            recipes[job.model] = recipe
+            checkpoints = checkpoints_by_model.setdefault(job.model, {})
             checkpoints.setdefault(checkpoint, set()).update(job.languages)
     plans = []
-    for model, checkpoints in languages_by_checkpoint.items():
-        recipe = campaign.training.recipes[catalogue.models[model].recipe]
-        assert isinstance(recipe, LstmRecipe)
+    for model, checkpoints in checkpoints_by_model.items():
+        recipe = recipes[model]
         languages = max(checkpoints.values(), key=len)  # of the largest checkpoint
         vocabulary = campaign.training.corpora[recipe.corpus].vocabulary * len(languages)
         operations_per_second = site.utilisation * FLOAT32 * gpu_kind.teraflops * 1e12
@@ -328,7 +321,7 @@ def training_retries(selection: CampaignSelection, site: Site | None) -> int:
 def training_notes(
     plans: Sequence[TrainingPlan], catalogue: Catalogue, site: Site | None
 ) -> list[str]:
-    """Return a sentence on the LSTMs that will be trained on GPUs; an empty list without any."""
+    """Return [a sentence on the LSTMs that will be trained on GPUs], or an empty list."""
     request = train_request(site)
     if not plans or request is None:
         return []

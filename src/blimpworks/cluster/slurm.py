@@ -38,8 +38,8 @@ def ask(
 ) -> str | None:
     """Return the output of a command; None if it is missing, fails, or takes ``timeout`` seconds.
 
-    With ``partly``, return the output of a failed command too: SLURM's programs fail when one of
-    several jobs is unknown, but describe the others.
+    With ``partly``, return the output of a failed command too: asked about several jobs, SLURM's
+    programs describe the known ones, and fail if one is unknown.
     """
     seconds = timeout or TIMEOUT
     try:
@@ -155,7 +155,7 @@ def _find_gpus(fields: dict[str, str]) -> tuple[str, ...]:
         allocated += [name or "gpu"] * int(count)
     if not allocated:
         return ()
-    # If several processes share a SLURM job, each sees only some of the GPUs.
+    # If several processes share a SLURM job, each sees only some of its GPUs.
     if visible := os.environ.get("CUDA_VISIBLE_DEVICES"):
         allocated = allocated[: len(visible.split(","))]
     output = ask(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]) or ""

@@ -56,6 +56,7 @@ def mounts(paths: Iterable[Path]) -> list[str]:
                 f"{directory} has a comma or colon in its name, and cannot be mounted into images; "
                 "rename it, or run without --sdm apptainer."
             )
+    # A mounted directory has all directories below it.
     return sorted(str(folder) for folder in directories if not directories & {*folder.parents})
 
 

@@ -9,7 +9,7 @@ its progress file counts the scored sentences, and its manifest, written last, m
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -33,7 +33,7 @@ STATES: tuple[State, ...] = ("failed", "lost", "running", "queued", "waiting", "
 SILENT = timedelta(minutes=15)
 """Time without output after which a job may be dead; loading a large model takes minutes."""
 TOLERATED = timedelta(minutes=10)
-"""Time after the end of its walltime when a job without recorded end is taken for lost."""
+"""Time past its walltime for which a job without a recorded end is still taken for running."""
 PAUSED = {"walltime": "ran out of time", "cancelled": "was cancelled", "killed": "was killed"}
 """Causes of an end after which a job only has to be submitted again."""
 FAILED = {
@@ -65,9 +65,9 @@ class JobStatus:
     done: int
     """Number of sentences with scores."""
     last_write: datetime | None
-    """Time of the last write to its log, journal or progress file."""
+    """Time of the last write to its log, journal or progress file; None before the first."""
     missing_input: str
-    """"its model", "items", or empty."""
+    """Input that does not exist yet: "its model" or "items"; empty if all do."""
 
     @property
     def silent(self) -> timedelta | None:
@@ -103,9 +103,9 @@ class ModelStatus:
     parameters: float | None
     """Billions of parameters."""
     engine: str
-    """Engine and task, such as "vllm score"; their jobs have comparable speeds."""
+    """Engine and task, such as "vllm score"; models with the same have comparable speeds."""
     seconds_left: float | None = None
-    """Remaining seconds, one job after another; None without a measured speed."""
+    """Remaining seconds if its jobs run one after another; None without a measured speed."""
     has_speed_of_others: bool = False
     """Whether the remaining time is from the measured speed of other models."""
 
@@ -157,8 +157,8 @@ def last_line(log: Path) -> str:
     except OSError:
         return ""
     # A progress bar ends each update with a carriage return.
-    lines = (line.strip() for line in text.replace("\r", "\n").split("\n"))
-    return next((line for line in reversed([*lines]) if line), "")
+    lines = [line.strip() for line in text.replace("\r", "\n").split("\n") if line.strip()]
+    return lines[-1] if lines else ""
 
 
 def _judge_unended(
@@ -197,13 +197,14 @@ def read_job_status(
         missing_input = "its model"
     elif any(path not in listing for path in job.items(campaign)):
         missing_input = "items"
+    # A manifest has either scores or, after the last attempt, the reason of the failure.
     sentences, given_up = None, ""
     if manifest in listing:
         try:
             given_up = Failed.model_validate_json(manifest.read_bytes()).failed
         except ValidationError:
             sentences = read_manifest(manifest).sentences
-
+    # The files and the queue may say different things: the first case that holds decides.
     cause = attempts[-1].cause if attempts else None
     slurm_job = queue.pending.get((job.title, job.name))
     state: State
@@ -222,8 +223,10 @@ def read_job_status(
         state, reason = _judge_unended(attempts[-1], queue, moment, silent)
     elif cause in FAILED:
         state, reason = "failed", FAILED[cause]
-    else:
-        state, reason = "waiting", PAUSED.get(cause, "its manifest is gone")
+    elif cause in PAUSED:
+        state, reason = "waiting", PAUSED[cause]
+    else:  # done
+        state, reason = "waiting", "its manifest is gone"
     done = progress.done if progress else 0
     if sentences is not None:
         done = sentences
@@ -245,21 +248,18 @@ def _count_files(
     """Count the existing and the expected files of each stage of the campaign."""
     campaign, jobs, exhibits = selection.campaign, selection.jobs, selection.exhibits
     results, resources = Path(campaign.pathvars.results), Path(campaign.pathvars.resources)
-
-    def tables(folder: str, tasks: Collection[Kind]) -> list[Path]:
-        chosen = [job for job in jobs if job.task in tasks]
-        sets = [(job.model, *item_set) for job in chosen for item_set in job.sets]
-        return [results / folder / name / model / f"{lang}.parquet" for model, name, lang in sets]
-
+    # (task, path in a folder of the results) of each table that models make.
+    tables = [
+        (job.task, f"{name}/{job.model}/{lang}.parquet") for job in jobs for name, lang in job.sets
+    ]
     files: dict[str, Iterable[Path]] = {
         "sources": (resources / "sources" / name for name in selection.retrieved_files),
         "items": (items_table(campaign, *item_set) for item_set in selection.item_sets),
         "models": (job.checkpoint(campaign) for job in jobs),
-        # Scoring jobs are counted below, because a manifest may have a reason in place of scores.
-        "parts": (),
-        "scores": tables("scores", ["score"]),
-        "answers": tables("answers", ["answer"]),
-        "judgements": tables("judgements", ["score", "answer"]),
+        "parts": (),  # scoring jobs; counted below, as a manifest may be that of a failed job
+        "scores": (results / "scores" / path for task, path in tables if task == "score"),
+        "answers": (results / "answers" / path for task, path in tables if task == "answer"),
+        "judgements": (results / "judgements" / path for _, path in tables),
         "exhibits": (results / "exhibits" / f"{s.key}.{FORMATS[s.kind][0]}" for s in exhibits),
     }
     stages: dict[str, dict[Literal["done", "expected"], int]] = {}
@@ -276,21 +276,22 @@ def _count_sentences(selection: CampaignSelection, statuses: Sequence[JobStatus]
     """Return the number of sentences of each job; estimate it if the job has not counted them.
 
     Pairs may share a sentence, which is scored once. So the estimate is the number of sentences in
-    items, times the share of distinct sentences in jobs that have counted theirs.
+    the items, with repetitions, times the share of distinct sentences in jobs that counted theirs.
     """
-    sentences_in_items: list[int] = []
+    in_items: list[int] = []
+    # Sentences, by task, of the jobs that have counted theirs.
     distinct: Counter[Kind] = Counter()
-    repeated: Counter[Kind] = Counter()
+    with_repetitions: Counter[Kind] = Counter()
     for status in statuses:
         items = expected_items(selection, status.job)
-        sentences_in_items.append(expected_work(items).sentences)
+        in_items.append(expected_work(items).sentences)
         if status.sentences is not None and all(map(count_pairs, items)):
             distinct[status.job.task] += status.sentences
-            repeated[status.job.task] += sentences_in_items[-1]
+            with_repetitions[status.job.task] += in_items[-1]
     sentences = []
-    for status, number in zip(statuses, sentences_in_items, strict=True):
+    for status, number in zip(statuses, in_items, strict=True):
         task = status.job.task
-        share = distinct[task] / repeated[task] if task in repeated else 1
+        share = distinct[task] / with_repetitions[task] if task in with_repetitions else 1
         sentences.append(round(number * share) if status.sentences is None else status.sentences)
     return sentences
 
@@ -303,21 +304,21 @@ def _mean(values: Iterable[float | None]) -> float | None:
 def _borrow_speed(model: ModelStatus, models: Sequence[ModelStatus]) -> float | None:
     """Estimate sentences per second of a model without scores from the speeds of other models.
 
-    Use models of the same engine if there are any. A model of half the size is twice as fast.
+    Use models of the same engine if any has a speed. If sizes are known, count a model of half the
+    size as twice as fast.
     """
-    scored = [measured for measured in models if measured.rate("new")]
-    scored = [measured for measured in scored if measured.engine == model.engine] or scored
-    speeds, scaled = [], []
-    for measured in scored:
-        speed = measured.rate("new") or 0.0
-        speeds.append(speed)
-        if model.parameters and measured.parameters:
-            scaled.append(speed * measured.parameters / model.parameters)
-    return _mean(scaled or speeds)
+    speeds = [(measured, speed) for measured in models if (speed := measured.rate("new"))]
+    speeds = [(m, speed) for m, speed in speeds if m.engine == model.engine] or speeds
+    scaled = [
+        speed * measured.parameters / model.parameters
+        for measured, speed in speeds
+        if model.parameters and measured.parameters
+    ]
+    return _mean(scaled or [speed for _, speed in speeds])
 
 
 def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelStatus:
-    """Return a model's status with its remaining seconds; ``models`` may lend their speed."""
+    """Return a model's status with its remaining seconds, by the speed of ``models`` if needed."""
     unfinished = [job for job in model.jobs if job.state != "done"]
     if not unfinished:
         return replace(model, seconds_left=0.0)

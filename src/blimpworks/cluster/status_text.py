@@ -72,7 +72,7 @@ def _scored_text(status: JobStatus) -> str:
 
 
 def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableType]:
-    """Return title and lines of at most ``SHOWN`` entries; nothing if there are no entries."""
+    """Return title and lines of at most ``SHOWN`` entries; an empty list if there are none."""
     if not entries:
         return []
     lines: list[RenderableType] = ["", title]
@@ -120,20 +120,24 @@ def as_text(status: Status, configfile: str, width: int = DEFAULT_WIDTH) -> str:
     interrupted = [job for job in jobs if job.state in ("waiting", "queued") and job.attempts]
     running = [job for job in jobs if job.state == "running"]
     blocks += _section("In trouble", _describe_failures(failed))
-    entries = [[_describe_interrupted(job)] for job in interrupted]
+    entries = [
+        [shortened(f"  {job.job.label}: {_join(job.state, job.reason)}; {_scored_text(job)}")]
+        for job in interrupted
+    ]
     blocks += _section("Interrupted, to go on where they were", entries)
     blocks += _section("Running", [[_describe_running(job)] for job in running])
     return printed(blocks, width)
 
 
 def _describe_failures(failed: Sequence[JobStatus]) -> list[list[Text]]:
-    """Return the lines of one entry for all jobs of a model with the same reason and last line."""
-    same_failure: dict[tuple[str, str, str], list[JobStatus]] = {}
+    """Return the lines of each entry: one for all jobs of a model that failed in the same way."""
+    # {(model, reason, last line of the log): jobs}
+    jobs_by_failure: dict[tuple[str, str, str], list[JobStatus]] = {}
     for status in failed:
         key = (status.job.title, status.reason or status.state, last_line(status.log))
-        same_failure.setdefault(key, []).append(status)
+        jobs_by_failure.setdefault(key, []).append(status)
     entries = []
-    for (_, reason, line), (first, *more_jobs) in same_failure.items():
+    for (_, reason, line), (first, *more_jobs) in jobs_by_failure.items():
         attempt = f"attempt {len(first.attempts)}: " if len(first.attempts) > 1 else ""
         names = ", ".join(status.job.name for status in more_jobs)
         more = f" ({len(more_jobs)} more: {names})" if more_jobs else ""
@@ -143,11 +147,6 @@ def _describe_failures(failed: Sequence[JobStatus]) -> list[list[Text]]:
         # Not shortened, so that the path can be copied.
         entries.append([*entry, Text(f"    {first.log}{node}")])
     return entries
-
-
-def _describe_interrupted(status: JobStatus) -> Text:
-    state = _join(status.state, status.reason)
-    return shortened(f"  {status.job.label}: {state}; {_scored_text(status)}")
 
 
 def _describe_running(status: JobStatus) -> Text:
@@ -189,7 +188,8 @@ def languages_text(model: ModelStatus, width: int = DEFAULT_WIDTH) -> str:
 
 
 def _job_json(status: JobStatus) -> dict[str, Any]:
-    # attempt: the last one's start; heard: last write; last_words: last line of a failed job's log.
+    # part: name of the job; attempt: start of the last attempt; heard: time of the last write;
+    # last_words: last line of a failed job's log.
     newest = status.newest
     return {
         "part": status.job.name,

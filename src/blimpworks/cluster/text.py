@@ -66,13 +66,14 @@ class Columns:
     text_columns: Sequence[str] = ("model",)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Table]:
-        widths: dict[str, int] = {}
         first, *further = self.rows[0]
-        groups: list[list[str]] = [[first]]
+        # Least width of each column, with the space after it.
+        widths: dict[str, int] = {}
         for heading in self.rows[0]:
             longest = max(map(len, [heading, *(row[heading] for row in self.rows)]))
             is_text = heading in self.text_columns
             widths[heading] = 2 + (min(longest, NARROWEST) if is_text else longest)
+        groups: list[list[str]] = [[first]]  # headings of each table
         for heading in further:
             if sum(widths[name] for name in (*groups[-1], heading)) > options.max_width + 2:
                 groups.append([first])

@@ -285,7 +285,7 @@ LARGEST_ANSWER = 16 << 20
 _DIGITS = {sources.MD5: 32, sources.GIT_BLOB: 40, sources.SHA256: 64}
 
 
-def stated_checksum(statement: addresses.Statement, where: str) -> sources.Checksum:
+def stated_checksum(statement: addresses.ChecksumSource, where: str) -> sources.Checksum:
     """Ask an archive for the checksum that it states for a file.
 
     ``where``: catalogue and row, for messages. Raises UserError offline, for an unreachable
@@ -321,7 +321,7 @@ def stated_checksum(statement: addresses.Statement, where: str) -> sources.Check
     return checksum
 
 
-def _request(statement: addresses.Statement, where: str) -> bytes:
+def _request(statement: addresses.ChecksumSource, where: str) -> bytes:
     addresses.check_address(statement.url)
     cause, body = "", b""
     if variable := addresses.offline_variable():

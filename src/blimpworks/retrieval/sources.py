@@ -22,7 +22,7 @@ from urllib.parse import quote, unquote
 
 from pydantic import Field
 
-from blimpworks.campaign.addresses import check_address, shown, statement_of, without_secrets
+from blimpworks.campaign.addresses import check_address, checksum_source, shown, without_secrets
 from blimpworks.campaign.table_files import LockedRow, lock_path, read_lock, record
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, atomic, below, fsync_directory, sha256_of, table_rows
@@ -196,7 +196,7 @@ class Pin:
     @property
     def is_pinned(self) -> bool:
         """Whether the row has a checksum, or the file's archive states one."""
-        return bool(self.sha256 or self.git_blob) or statement_of(self.url) is not None
+        return bool(self.sha256 or self.git_blob) or checksum_source(self.url) is not None
 
     @property
     def checksums(self) -> tuple[Checksum, ...]:
@@ -326,7 +326,7 @@ class Proof:
         Raises UserError for a damaged lock file, and when the archive states no checksum.
         """
         checksums = pin.checksums
-        if not checksums and (statement := statement_of(pin.url)):
+        if not checksums and (statement := checksum_source(pin.url)):
             from blimpworks.retrieval.download import stated_checksum
 
             checksums = (stated_checksum(statement, pin.where),)

@@ -152,7 +152,7 @@ def test_a_model_of_a_curve_is_not_named_in_a_campaign():
     ("recipe", "message"),
     [
         ({"tokens": [5]}, "tokens are given without corpus; name the corpora"),
-        ({"corpus": "x", "tokens": [5, 5]}, "sizes must not be repeated"),
+        ({"corpus": "x", "tokens": [5, 5]}, "'5' is named twice"),
         ({"corpus": "x", "tokens": [0]}, "greater than 0"),
         ({"corpus": "x"}, "which training.corpora lacks"),
     ],

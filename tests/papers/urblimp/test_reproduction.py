@@ -38,7 +38,9 @@ def printed_row(**fields):
 
 
 def test_printed_accuracies_have_the_pairs_that_table_10_should_have():
-    n = printed_row(exhibit="table10", column="n", text="400", value="400", corrected="401")
+    n = printed_row(
+        exhibit="table10", column="n", text="400", value="400", fault="erratum", corrected="401"
+    )
     result = printed_row(exhibit="table7", text="99.25", value="99.25")
     (accuracy,) = accuracies([n, result])
     place = accuracy.model, accuracy.lang, accuracy.phenomenon

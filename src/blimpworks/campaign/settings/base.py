@@ -19,6 +19,7 @@ from blimpworks.strict import Strict
 
 __all__ = ["Variant"]  # imported from here, beside the types below
 
+Value = TypeVar("Value")
 TiePolicy = Literal["wrong", "right", "half"]
 Method = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* *(=.*)?$")]
 """Name of a method, or ``name=expression`` for a method that a campaign defines. ``check_campaign``
@@ -29,10 +30,12 @@ Positive = Annotated[int, Field(gt=0, le=10**12)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 
 
-def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Return ``values``. Raises ValueError if two names, or names before "=", are the same."""
-    if len({value.partition("=")[0].strip() for value in values}) < len(values):
-        raise ValueError("names must not be repeated")
+def distinct(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Return ``values``. Raises ValueError if two of them, or their names before "=", are equal."""
+    names = [str(value).partition("=")[0].strip() for value in values]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name!r} is named twice; keep one")
     return values
 
 
@@ -77,10 +80,11 @@ def _key(error: ErrorDetails, settings: Any) -> str:
     # ("recipe", "lstm", "seed") is ``recipe.seed``, if "lstm" is the type of the recipe.
     key_parts: list[str] = []
     for location in error["loc"]:
-        in_list = (
-            isinstance(settings, list) and isinstance(location, int) and location < len(settings)
-        )
-        if in_list or (isinstance(settings, dict) and location in settings):
+        if isinstance(settings, list):
+            exists = isinstance(location, int) and location < len(settings)
+        else:
+            exists = isinstance(settings, dict) and location in settings
+        if exists:
             settings = settings[location]
             key_parts.append(str(location))
     if error["type"] == "missing":
@@ -125,6 +129,7 @@ def _unknown(key: str, model: type[BaseModel]) -> str:
     keys = [(*section, name) for section, fields in sections(model) for name in fields.model_fields]
     if matching := [".".join(path) for path in keys if path[-1] == last]:
         return f"key {key!r} is not a setting; did you mean {matching[0]!r}?"
+    # Keys in the section of the unknown key; NAME in them stands for any key above it.
     in_section = [
         path[-1]
         for path in keys
@@ -161,11 +166,12 @@ def complaints(
             lines.append(f"{source}: {_unknown(key, model)}")
         elif first["type"] == "union_tag_not_found":
             lines.append(f"{source}: key {key!r} is missing; add it, see workflow/schemas.")
+        elif first["type"] == "missing":
+            lines.append(f"{source}: key {key!r} is missing; add it.")
         elif first["type"] == "union_tag_invalid":
             tag = first["ctx"]["tag"]
             lines.append(f"{source}: key {key!r} is {tag!r}: {expected}.")
-        elif first["type"] == "missing":
-            lines.append(f"{source}: key {key!r} is missing; add it.")
+
         else:
             lines.append(f"{source}: {_shown(key, first['input'])}{expected}.")
     return "\n".join(lines)

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, Field
 
 from blimpworks.campaign.addresses import local_path
-from blimpworks.campaign.settings.base import Positive, TreebankOptions
+from blimpworks.campaign.settings.base import Positive, TreebankOptions, distinct
 from blimpworks.campaign.settings.scoring import (
     Architecture,
     Dtype,
@@ -23,14 +23,6 @@ from blimpworks.campaign.settings.scoring import (
 )
 from blimpworks.campaign.settings.training import TrainingOptions
 from blimpworks.strict import DrawnLabel, Label, Strict
-
-
-def once_each(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Check that no name is repeated, and return the names. Raises ValueError otherwise."""
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"{name!r} is named twice; keep one")
-    return names
 
 
 def normal_folder(folder: str) -> str:
@@ -164,11 +156,11 @@ class Campaign(Strict):
     declared: tuple[Path, ...] = ()
     """Folders of declared benchmarks, each named like its benchmark. They replace folders of the
     same names in ``config/benchmarks``."""
-    benchmarks: Annotated[tuple[str, ...], AfterValidator(once_each)] = ()
+    benchmarks: Annotated[tuple[str, ...], AfterValidator(distinct)] = ()
     """Benchmarks to build and score, of all papers."""
-    languages: Annotated[tuple[str, ...], AfterValidator(once_each)] | Literal["all"] = "all"
+    languages: Annotated[tuple[str, ...], AfterValidator(distinct)] | Literal["all"] = "all"
     """ISO 639-3 codes of the catalogue, or all."""
-    models: Annotated[tuple[str, ...], AfterValidator(once_each)] | Literal["all"] = "all"
+    models: Annotated[tuple[str, ...], AfterValidator(distinct)] | Literal["all"] = "all"
     """Models of the catalogue, or all models of the papers; an empty list builds only the data."""
     own_models: dict[str, OwnModel] = Field(default={})
     """Models of this machine by name, which run besides ``models``."""
@@ -176,7 +168,7 @@ class Campaign(Strict):
     """Digests of Python code in models' directories that may run: {NAME OF MODEL: DIGEST}. The code
     can do whatever the user can (docs/security.md); `blimpworks evaluate MODEL --run-model-code
     show` lists it."""
-    omitted: Annotated[tuple[str, ...], AfterValidator(once_each)] = ()
+    omitted: Annotated[tuple[str, ...], AfterValidator(distinct)] = ()
     """Exhibits that are not made, by Snakemake's targets (docs/exhibits.md): PAPER_EXHIBIT of the
     campaign's numbers, PAPER_EXHIBIT_published of printed ones."""
     limit: Positive | None = None

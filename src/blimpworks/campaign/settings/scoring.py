@@ -11,12 +11,12 @@ from blimpworks.strict import Strict
 
 
 def _one_of(names: Callable[[], Collection[str]]) -> AfterValidator:
-    def check(name: str) -> str:
+    def check_name(name: str) -> str:
         if name not in names():
             raise ValueError(f"expected one of {', '.join(names())}")
         return name
 
-    return AfterValidator(check)
+    return AfterValidator(check_name)
 
 
 # The schemas, which editors read, have the engines of this package as examples.
@@ -113,9 +113,9 @@ class VllmOptions(Strict):
     answer_timeout: Positive = 600
     """Most seconds of one request."""
     restarts: int = Field(2, ge=0)
-    """Successive sentences, each sent alone, that may crash the server before the job ends. The job
-    goes on if the server can still score a sentence that it has scored before; it then marks the
-    sentences that crashed the server."""
+    """Number of sentences in a row, each sent alone, that may crash the server before the job ends.
+    If the restarted server still scores a sentence that it scored before, the job goes on, and
+    marks the sentences that crashed the server."""
 
 
 class ScoringOptions(Strict):

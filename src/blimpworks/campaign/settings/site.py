@@ -5,7 +5,6 @@ They decide only the resources that jobs request. Users of a cluster edit a copy
 """
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -122,7 +121,7 @@ class Site(Strict):
 
     @field_validator("extra")
     @classmethod
-    def _extra(cls, extra: str) -> str:
+    def _check_extra(cls, extra: str) -> str:
         # Imported late, because it takes half a second and most sites have no such options.
         if extra:
             from snakemake_executor_plugin_slurm.validation import get_forbidden_slurm_options
@@ -136,17 +135,14 @@ class Site(Strict):
         return extra
 
     @model_validator(mode="after")
-    def _labels(self) -> "Site":
-        labels = {
-            gpu_kind.label: "".join(filter(str.isalnum, gpu_kind.label.lower()))
-            for gpu_kind in self.gpus
-        }
-        alike = Counter(labels.values())
-        if len(labels) < len(self.gpus) or max(alike.values(), default=1) > 1:
-            names = ", ".join(gpu_kind.label for gpu_kind in self.gpus)
+    def _check_labels(self) -> "Site":
+        labels = [gpu_kind.label for gpu_kind in self.gpus]
+        # "A100-80" and "a100 80" are the same for people.
+        letters = ["".join(filter(str.isalnum, label.lower())) for label in labels]
+        if len({*letters}) < len(letters):
             raise ValueError(
                 "two kinds in gpus have one label, or labels that differ in signs alone "
-                f"({names}); rename one"
+                f"({', '.join(labels)}); rename one"
             )
         for name, model in self.models.items():
             if model.kind is not None and model.kind not in labels:
@@ -177,7 +173,11 @@ def find_site(campaign: Campaign) -> Site | None:
 
 
 def for_seeds(site: Site | None, seeds: "Mapping[str, Training]") -> Site | None:
-    """Return ``site`` with needs for each training of a model, by default those of its model."""
+    """Return ``site`` with the needs of each training of a model.
+
+    ``seeds``: {name of a training: its model and number}. Without needs of its own in the site's
+    file, a training has those of its model.
+    """
     if site is None:
         return None
     models = {n: site.models[s.model] for n, s in seeds.items() if s.model in site.models}

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from blimpworks.campaign.settings.base import Fraction, Positive
+from blimpworks.campaign.settings.base import Fraction, Positive, distinct
 from blimpworks.strict import Strict
 
 CORPUS_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
@@ -23,13 +23,7 @@ Dimension = Annotated[int, Field(gt=0, le=10**6)]
 Vocabulary = Annotated[int, Field(gt=0, le=10**7)]
 
 
-def _all_different(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    if len({*sizes}) < len(sizes):
-        raise ValueError("sizes must not be repeated")
-    return sizes
-
-
-Sizes = Annotated[tuple[Positive, ...], AfterValidator(_all_different)]
+Sizes = Annotated[tuple[Positive, ...], AfterValidator(distinct)]
 
 
 class CorpusShares(Strict):
@@ -42,7 +36,7 @@ class CorpusShares(Strict):
     """Share for the perplexity of the finished model."""
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _check_sum(self) -> Self:
         total = self.train + self.valid + self.test
         if abs(total - 1) > 1e-9:
             raise ValueError(f"train, valid and test add up to {total:g}; they must add up to 1")
@@ -50,9 +44,10 @@ class CorpusShares(Strict):
 
 
 class CorpusOptions(Strict):
-    """Corpora of LSTMs: one per language, and their concatenation.
+    """Corpora of LSTMs, and of transformers whose recipe names them.
 
-    Defaults as in Mueller et al. (2020), section 5.1.
+    There is one for each language, and their concatenation for multilingual models. Defaults are as
+    in Mueller et al. (2020), section 5.1.
     """
 
     words: Literal["split", "whitespace"] = "split"
@@ -161,7 +156,7 @@ class TransformerRecipe(LlamaRecipe):
     the ``seeds``. Empty for all of the text."""
 
     @model_validator(mode="after")
-    def _samples_of_a_corpus(self) -> Self:
+    def _check_tokens(self) -> Self:
         if self.tokens and self.corpus is None:
             raise ValueError(
                 "tokens are given without corpus; name the corpora of training.corpora whose words "
@@ -228,7 +223,7 @@ class LstmRecipe(Strict):
     """Words in a piece of a column; gradients stop at the start of a piece."""
     order: Literal["sequential", "shuffled"] = "shuffled"
     """Order of the pieces of ``bptt`` words in an epoch. The authors shuffle them (published),
-    although each piece starts from the hidden state of the piece that was trained before it;
+    although each piece starts from the hidden state at the end of the piece trained before it;
     ``sequential`` is the corrected variant."""
     learning_rate: float = Field(20.0, gt=0)
     """First learning rate of SGD; a quarter after each epoch without a better validation loss."""
@@ -276,7 +271,7 @@ class TrainingOptions(Strict):
     seed: int = 0
     """Seed of initialisation and batch order."""
     corpora: dict[str, CorpusOptions] = Field(default={}, validate_default=True)
-    """Corpora of LSTMs by name; ``default`` always exists."""
+    """Corpora by name, which recipes refer to as ``corpus``; ``default`` always exists."""
     recipes: dict[str, Recipe] = Field(default={})
     """Recipes by name, for models of the catalogue with that ``recipe``."""
 
