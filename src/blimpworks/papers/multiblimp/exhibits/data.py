@@ -21,28 +21,11 @@ from typing import NamedTuple
 import pandas as pd
 
 from blimpworks.errors import UserError
+from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COMPLEMENT, COUNT, KINDS, TOTAL, Formula, select_rows
-from blimpworks.exhibits.shared import (
-    Place,
-    Tables,
-    by_place,
-    formula_cell,
-    printed_bold,
-    printed_cell,
-    read_plain,
-    read_printed,
-)
-from blimpworks.papers.multiblimp.exhibits import describe
+from blimpworks.papers.multiblimp.exhibits import describe, measures
 from blimpworks.papers.multiblimp.exhibits.facts import COMPLETE
-from blimpworks.papers.multiblimp.exhibits.measures import (
-    CERTAIN,
-    ENOUGH_PAIRS,
-    FEATURES,
-    LANGUAGE_COUNT,
-    ratio,
-    share,
-)
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS
 from blimpworks.tables import FUNNEL, ITEMS, SENTENCES
 
@@ -60,11 +43,11 @@ class AgreementCells(NamedTuple):
     """Cells of Table 1, (row, column) of the bold cells, and names of languages in print order."""
 
     cells: list[Cell]
-    bold: set[Place]
+    bold: set[shared.Place]
     languages: list[str]
 
 
-def table1(tables: Tables, labels: Labels) -> Exhibit:
+def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 1: probability of the verb's value, given the subject's value and the word order.
 
     Significant agreement is bold. To check printed numbers, the published form has hidden cells: 1
@@ -77,7 +60,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
         phenomenon = labels.facts["table1"]["phenomenon"]
         cells, bold, languages = _measured_probabilities(tables, labels)
     rows = list(dict.fromkeys(cell.row for cell in cells))
-    feature = FEATURES[phenomenon[2:]][0].lower()
+    feature = measures.FEATURES[phenomenon[2:]][0].lower()
     inflected = {"sv": "verb", "sp": "participle"}[phenomenon[:2]]
     by_order = ({row: row for row in rows if row.endswith(order)} for order in ORDERS)
     return Exhibit(
@@ -91,32 +74,32 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-def _printed_probabilities(tables: Tables, labels: Labels) -> AgreementCells:
+def _printed_probabilities(tables: shared.Tables, labels: Labels) -> AgreementCells:
     """Return the printed cells of Table 1, then the hidden cells that check them."""
-    printed, names = read_printed(tables, exhibit="table1"), labels.languages
-    numbers = by_place(printed)
+    printed, names = shared.read_printed(tables, exhibit="table1"), labels.languages
+    numbers = shared.by_place(printed)
     cells, hidden = list[Cell](), list[Cell]()
     for (row, lang), number in numbers.items():
-        cells.append(printed_cell(number, (row, names[lang])))
+        cells.append(shared.printed_cell(number, (row, names[lang])))
         subject, verb, order = row.split()
         other_verb = "PL" if verb == "SG" else "SG"
         other_number = numbers[f"{subject} {other_verb} {order}", lang]
-        cell = printed_cell(other_number, (row, f"{names[lang]}, from the other value"))
+        cell = shared.printed_cell(other_number, (row, f"{names[lang]}, from the other value"))
         cell = replace(cell, value=1 - cell.value, formula=COMPLEMENT, stands_for=(row, lang))
         hidden.append(replace(cell, text=f"{cell.value:.3f}", printed=False))
     printed_rows = list(dict.fromkeys(printed["row"]))
     cells.sort(key=lambda cell: printed_rows.index(cell.row))
-    bold = {(row, names[lang]) for row, lang in printed_bold(printed)}
+    bold = {(row, names[lang]) for row, lang in shared.printed_bold(printed)}
     languages = [names[lang] for lang in dict.fromkeys(lang for _, lang in numbers)]
     return AgreementCells(cells + hidden, bold, languages)
 
 
-def _measured_probabilities(tables: Tables, labels: Labels) -> AgreementCells:
+def _measured_probabilities(tables: shared.Tables, labels: Labels) -> AgreementCells:
     """Return the cells of Table 1, from the campaign's counts of agreement."""
     names, phenomenon = labels.languages, labels.facts["table1"]["phenomenon"]
     counts_by_language: dict[str, pd.DataFrame] = {}
     for path in tables["agreement_counts"]:
-        rows = read_plain(AGREEMENT_COUNTS, path)
+        rows = shared.read_plain(AGREEMENT_COUNTS, path)
         rows = rows[rows["phenomenon"] == phenomenon]
         if len(rows):
             counts_by_language[path.stem] = rows
@@ -136,7 +119,7 @@ def _measured_probabilities(tables: Tables, labels: Labels) -> AgreementCells:
     present: set[str] = set()
     for lang in languages:
         present.update(counts_by_language[lang][VALUE_COLUMNS].to_numpy().flat)
-    values = [value for value in FEATURES[phenomenon[2:]][1] if value in present]
+    values = [value for value in measures.FEATURES[phenomenon[2:]][1] if value in present]
     values = sorted(values, key=lambda value: value == "SG") + sorted(present - {*values})
 
     cells: list[Cell] = []
@@ -150,14 +133,14 @@ def _measured_probabilities(tables: Tables, labels: Labels) -> AgreementCells:
                 counts, source = select_rows(counts_by_language[lang], where), "agreement_counts"
                 n = int(counts["count"].sum())
                 if n:
-                    cell_key, formula = (row, names[lang]), share(verb)
-                    cell = formula_cell(counts, cell_key, formula, source, where, ".3f", n=n)
+                    cell_key, formula = (row, names[lang]), measures.share(verb)
+                    cell = shared.formula_cell(counts, cell_key, formula, source, where, ".3f", n=n)
                     cells.append(replace(cell, stands_for=(row, lang)))
 
     # If verbs and auxiliaries are tested apart, both tests must be significant.
     bold = set()
     for path in [path for path in tables["agreement"] if path.stem in languages]:
-        tests = read_plain(AGREEMENT, path)
+        tests = shared.read_plain(AGREEMENT, path)
         tests = tests[tests["phenomenon"] == phenomenon]
         for (value, order), test_labels in tests.groupby(["value", "order"])["label"]:
             if (test_labels == "+").all():
@@ -168,18 +151,20 @@ def _measured_probabilities(tables: Tables, labels: Labels) -> AgreementCells:
 COUNTED_ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}
 """Word orders that a column of Table 2 counts, keyed by the last word of its name: "SG BOTH"."""
 TOTAL_COLUMNS = tuple(f"Total {order}" for order in COUNTED_ORDERS)
-TOTAL_ROWS = {"TOTAL": LANGUAGE_COUNT, "TOTAL, any pairs": KINDS}
+TOTAL_ROWS = {"TOTAL": measures.LANGUAGE_COUNT, "TOTAL, any pairs": KINDS}
 """Formula of the rows over all phenomena; the paper prints only the first of these rows."""
 CONSTRUCTIONS = {"sv": "S-Verb", "sp": "S-Participle"}
 """Names of constructions in Table 2, keyed by the first two letters of the phenomenon."""
 ROW_NAMES = {
     f"{code}{sign}": f"{name.upper()} {construction}"
-    for (sign, (name, _)), (code, construction) in product(FEATURES.items(), CONSTRUCTIONS.items())
+    for (sign, (name, _)), (code, construction) in product(
+        measures.FEATURES.items(), CONSTRUCTIONS.items()
+    )
 }
 """Rows of Table 2, keyed by phenomenon: heading of the section and name, "NUMBER S-Verb"."""
 
 
-def table2(tables: Tables, labels: Labels) -> Exhibit:
+def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 2: number of languages with at least ten pairs of a condition.
 
     A cell "61 (57)" has the number of languages with certain agreement in brackets, and this number
@@ -187,25 +172,25 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     """
     cells: list[Cell] = []
     if labels.source == "published":
-        printed = read_printed(tables, exhibit="table2")
+        printed = shared.read_printed(tables, exhibit="table2")
         texts = {(row["row"], row["column"]): row["text"] for _, row in printed.iterrows()}
         for _, row in printed.iterrows():
-            cell = printed_cell(row, (ROW_NAMES.get(row["row"], row["row"]), row["column"]))
+            cell = shared.printed_cell(row, (ROW_NAMES.get(row["row"], row["row"]), row["column"]))
             certain = texts.get((row["row"], f"{row['column']} certain"))
             text = f"{cell.text} ({certain})" if certain else cell.text
             cells.append(replace(cell, text=text, printed=certain is not None))
     else:
         columns = ["lang", "phenomenon", "grammatical", "order", "label"]
-        pairs = read_plain(ITEMS, tables["items"], columns)
+        pairs = shared.read_plain(ITEMS, tables["items"], columns)
         for phenomenon, name in ROW_NAMES.items():
             of_phenomenon = pairs[pairs["phenomenon"] == phenomenon]
             if len(of_phenomenon):
-                cells += _row_cells(of_phenomenon, name, phenomenon, LANGUAGE_COUNT)
+                cells += _row_cells(of_phenomenon, name, phenomenon, measures.LANGUAGE_COUNT)
         for total, formula in TOTAL_ROWS.items():
             cells += _row_cells(pairs, total, None, formula)
     rows_with_cells = {cell.row for cell in cells}
     sections = []
-    for sign, (feature, values) in FEATURES.items():
+    for sign, (feature, values) in measures.FEATURES.items():
         names = {ROW_NAMES[code + sign]: name for code, name in CONSTRUCTIONS.items()}
         rows = {row: name for row, name in names.items() if row in rows_with_cells}
         if rows:
@@ -218,7 +203,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     shown_columns = [column for section in sections for column in section.columns]
     languages = len(labels.languages) if labels.source == "measured" else None
     return Exhibit(
-        **describe("table2", languages=languages, enough=ENOUGH_PAIRS),
+        **describe("table2", languages=languages, enough=measures.ENOUGH_PAIRS),
         cells=cells,
         heads={column: (column.split()[0], column.split()[1]) for column in shown_columns},
         sections=sections,
@@ -232,18 +217,18 @@ def _row_cells(
 
     ``phenomenon`` is None for a row over all phenomena. Each cell precedes its hidden cell.
     """
-    values = FEATURES[phenomenon[2:]][1] if phenomenon else ()
+    values = measures.FEATURES[phenomenon[2:]][1] if phenomenon else ()
     columns = [*product(values, ORDERS), *product(["Total"], COUNTED_ORDERS)]
     for value, order in columns:
         where: dict[str, object] = {"phenomenon": phenomenon} if phenomenon else {}
         where["order"] = [*COUNTED_ORDERS[order]]
         if value != "Total":
             where["grammatical"] = value
-        column, only_certain = f"{value} {order}", {**where, "label": [*CERTAIN]}
+        column, only_certain = f"{value} {order}", {**where, "label": [*measures.CERTAIN]}
         cells = []
         for name, filters in ((column, where), (f"{column} certain", only_certain)):
             n = len(select_rows(pairs, filters))
-            cell = formula_cell(pairs, (row, name), formula, "items", filters, "d", n=n)
+            cell = shared.formula_cell(pairs, (row, name), formula, "items", filters, "d", n=n)
             cells.append(replace(cell, stands_for=(phenomenon or row, name)))
         yield replace(cells[0], text=f"{cells[0].text} ({cells[1].text})")
         yield replace(cells[1], printed=False)
@@ -253,7 +238,7 @@ KEYS = ["lang", "treebank"]
 TABLE4_STUB = ("Language", "Corpus", "Characteristics")
 
 
-def table4(tables: Tables, labels: Labels) -> Exhibit:
+def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 4: excluded treebanks, reasons, and numbers of sentences read from them.
 
     The campaign should read 0 sentences of each treebank. The paper prints no numbers, so the
@@ -262,7 +247,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
     if labels.source == "published":
-        for _, row in read_printed(tables, exhibit="table4").iterrows():
+        for _, row in shared.read_printed(tables, exhibit="table4").iterrows():
             treebank, where = row["row"], {"exhibit": "table4", "row": row["row"]}
             language, _, corpus = treebank.removeprefix("UD_").partition("-")
             cells.append(Cell(treebank, TABLE4_STUB[2], 1, row["text"], COUNT, "published", where))
@@ -272,11 +257,11 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     # {language: [[treebank, reason], …]}
     excluded = labels.facts["excluded"]
     paths = [path for path in tables["sentences"] if path.stem in excluded]
-    sentences = read_plain(SENTENCES, paths, KEYS)
+    sentences = shared.read_plain(SENTENCES, paths, KEYS)
     for lang in sorted(excluded, key=labels.languages.__getitem__):
         for treebank, reason in sorted(excluded[lang]):
             where, cell_key = {"lang": lang, "treebank": treebank}, (treebank, "Sentences read")
-            cell = formula_cell(sentences, cell_key, COUNT, "sentences", where, "d")
+            cell = shared.formula_cell(sentences, cell_key, COUNT, "sentences", where, "d")
             cells.append(replace(cell, n=int(cell.value)))
             texts = (labels.languages[lang], treebank.partition("-")[2], reason)
             stub[treebank] = dict(zip(TABLE4_STUB, texts, strict=True))
@@ -288,12 +273,12 @@ ALL_LANGUAGES = "All"
 """Row of the sums over languages."""
 
 
-def funnel(tables: Tables, labels: Labels) -> Exhibit:
+def funnel(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of pairs that each stage of generation kept and dropped, by language.
 
     A stage of the funnel such as "pairs sv#" is of one phenomenon; its first word names the column.
     """
-    counts = read_plain(FUNNEL, tables["funnel"])
+    counts = shared.read_plain(FUNNEL, tables["funnel"])
     counts = counts.assign(first_word=counts["stage"].str.split().str[0])
     filters: dict[str, dict[str, object]] = {ALL_LANGUAGES: {}}
     filters |= {name: {"lang": lang} for lang, name in labels.languages.items()}
@@ -321,9 +306,9 @@ COUNTED = {"Pairs": ("pairs", "pairs"), "Items": ("sampling", "items")}
 """First word of the funnel's stages, and "reason" of the rows that count kept pairs, by column."""
 
 
-def regeneration(tables: Tables, labels: Labels) -> Exhibit:
+def regeneration(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of items by language against the release. UserError for a bad funnel."""
-    funnel = read_plain(FUNNEL, tables["funnel"])
+    funnel = shared.read_plain(FUNNEL, tables["funnel"])
     # {column: filter of the funnel's rows that it sums up}
     filters: dict[str, dict[str, object]] = {}
     for column, (first_word, reason) in COUNTED.items():
@@ -356,7 +341,7 @@ def regeneration(tables: Tables, labels: Labels) -> Exhibit:
         published_n = published.get(lang) if lang else sum(published.values())
         if published_n:
             value = compared.value / published_n
-            text, formula = f"{value:.3f}", ratio(published_n)
+            text, formula = f"{value:.3f}", measures.ratio(published_n)
             cell = replace(compared, column="Ratio", value=value, text=text, formula=formula)
             cells.append(cell)
         is_equal = compared.value == published_n
