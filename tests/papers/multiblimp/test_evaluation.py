@@ -257,6 +257,12 @@ def test_figure_5s_axis_is_as_wide_as_its_sizes(tables, size):
     assert left <= min(ticks) <= max(ticks) <= right
 
 
+def test_figure_5_names_models_that_have_not_judged_all_languages(tables, with_accuracies):
+    assert "fewer languages" not in fig5(tables, LABELS).caption
+    fewer = with_accuracies(lambda f: f[(f["model"] != "b") | (f["lang"] != "wol")])
+    assert "Over fewer languages than the others: Model B." in fig5(fewer, LABELS).caption
+
+
 def test_models_without_a_size_are_lines_across_figure_5(tables):
     exhibit = fig5(tables, LABELS)
     names = [t.get_text() for t in exhibit.figure.legends[0].get_texts()]

@@ -202,7 +202,11 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
         axes.set_xticks([])
         axes.set_xlabel("no size in the catalogue")
     unknown = shared.counted(len(unsized), "model") if len(unsized) else ""
-    description = describe("fig5", unknown=unknown, published=published)
+    # Accuracies over different languages cannot be compared; Table 3 prints those over all.
+    numbers = {} if published else {model: rows.loc[[model], "lang"].nunique() for model in cells}
+    most = max(numbers.values(), default=0)
+    partial = [labels.models[model] for model, n in numbers.items() if n < most]
+    description = describe("fig5", unknown=unknown, partial=partial, published=published)
     return Exhibit(**description, cells=[*cells.values()], figure=figure)
 
 
