@@ -5,6 +5,7 @@
     lemma  form   pos  features                      source    frequency
     sing   sings  V    Mood=IND|Number=SG|Person=3   ud        12
 
+The source of entries from treebanks is called ud; only these have a frequency.
 Source: MultiBLiMP 1.0, section 3, and the method notes that it cites.
 
 Patches, the rows of ``unimorph_patches.tsv``, correct UniMorph's tables first, in order, as the
@@ -98,7 +99,7 @@ def patch_line(line: str, lang: str, table: str) -> str:
 
 
 def patch_rows(rows: Iterable[UnimorphRow], lang: str) -> Iterator[UnimorphRow]:
-    """Yield the rows of a language's tables and, if there are any, the rows that patches add."""
+    """Yield the rows of a language's tables, and the rows that patches add if there is a table."""
     patches = patches_of(lang)
     repeated = [patch for patch in patches if patch.kind == "lemma_as_form"]
     has_rows = False
@@ -127,10 +128,10 @@ def read_unimorph(
 ) -> Iterator[UnimorphRow]:
     """Yield lemma, form and tags of each line of a UniMorph table, patched for ``lang``.
 
-    Skips lines with a blank form or lemma, and forms with a space after the ``special`` treatments,
-    because pairs replace single words. A table of segmentations separates its tags by "|" too. The
-    numbers of skipped and odd lines are added to ``odd``, by fault. Raises UserError for a line
-    with fewer than three columns, and for a file that is not UTF-8.
+    Skips lines with a blank form or lemma. After the ``special`` treatments of spelling, it also
+    skips forms with a space, because pairs replace single words. A table of segmentations separates
+    its tags by "|" too. The numbers of skipped and odd lines are added to ``odd``, keyed by fault.
+    Raises UserError for a line with fewer than three columns, and for a file that is not UTF-8.
     """
     has_segments = path.suffix == ".segmentations"
     respell = corrected(options, "scripts")
@@ -187,7 +188,11 @@ def unimorph_entries(
 
 
 def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[LexiconEntry, int]:
-    """Return the frequency of each entry of a treebank, in lower case, without rare entries."""
+    """Return {entry: frequency} of a treebank's words in lower case, without rare entries.
+
+    An entry is rare beside a far more frequent form of its lemma and features. As published, it is
+    also rare beside far more frequent features of its form (``LexiconOptions``).
+    """
     is_clean = pa.array(~np.logical_or.reduce([*words.unwanted_rows(tokens, options).values()]))
     has_entry = pc.and_(pc.is_valid(tokens["word"]), pc.is_valid(tokens["feats"]))
     columns = ["lemma", "form", "upos", "feats"]
@@ -203,7 +208,7 @@ def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[
     by_language = corrected(options, "letter_case")
     small = partial(words.lower_case, lang=lang) if by_language else str.lower
     counts: Counter[LexiconEntry] = Counter()
-    # Texts of entries in the authors' file, by which the entries are sorted there.
+    # {entry: its text in the authors' file, which is sorted by these texts}
     written: dict[LexiconEntry, str] = {}
     cells = (occurrences[name].to_pylist() for name in (*columns, "count_all"))
     for lemma, form, upos, feats, count in zip(*cells, strict=True):
@@ -227,8 +232,8 @@ def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[
         sorted_features = sorted(ud_features.items())
         written[entry] = ";".join([pos, *(f"{name}_{value}" for name, value in sorted_features)])
 
-    # Entries whose lemma and features have a far more frequent form.
-    highest: Counter[LexiconEntry] = Counter()  # keyed by the entry without its form
+    # Drop entries whose lemma and features have a far more frequent form.
+    highest: Counter[LexiconEntry] = Counter()  # {entry without its form: frequency}
     for entry, count in counts.items():
         any_form = entry._replace(form="")
         highest[any_form] = max(highest[any_form], count)
@@ -246,13 +251,13 @@ def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[
 def _rare_bundles(counts: Counter[LexiconEntry], ratio: float) -> set[LexiconEntry]:
     """Find entries that occur once and are similar to the commonest entry of their form.
 
-    Similar entries have the same class of words, and differ by at most two tags. The commonest
-    entry must be more than ``ratio`` times as frequent.
+    Similar entries have parts of speech with the same first letter (such as ADJ and ADV), and
+    differ by at most two tags. The commonest entry must be more than ``ratio`` times as frequent.
     """
     entries_by_form: dict[tuple[str, str], list[LexiconEntry]] = defaultdict(list)
     for entry in counts:
         entries_by_form[entry.lemma, entry.form].append(entry)
-    dropped: set[LexiconEntry] = set()
+    rare: set[LexiconEntry] = set()
     for entries in entries_by_form.values():
         commonest = max(entries, key=counts.__getitem__)
         common_tags = {commonest.pos, *commonest.features.split("|")}
@@ -260,8 +265,8 @@ def _rare_bundles(counts: Counter[LexiconEntry], ratio: float) -> set[LexiconEnt
             is_rare = counts[entry] == 1 and counts[commonest] > ratio
             differing = common_tags ^ {entry.pos, *entry.features.split("|")}
             if is_rare and entry.pos[0] == commonest.pos[0] and len(differing) <= 2:
-                dropped.add(entry)
-    return dropped
+                rare.add(entry)
+    return rare
 
 
 def build_lexicon(
@@ -274,8 +279,8 @@ def build_lexicon(
 ) -> dict[str, int]:
     """Write the lexicon of a language; return the numbers of entries by source, and of odd lines.
 
-    ``special`` names the treatments of the language's spelling (``words.TREATMENTS``). The keys are
-    "unimorph", "ud", "lines_blank" and so on.
+    For example ``{"unimorph": 115, "ud": 2010, "lines_blank": 3}``. ``special`` names the
+    treatments of the language's spelling (``words.TREATMENTS``).
     """
     token_words = words.read_tokens(tokens, WORD_COLUMNS, special, options)
     from_ud = ud_entries(token_words, lang, options)
