@@ -238,9 +238,9 @@ def fit_frequency(accuracies: pd.DataFrame, frequencies: pd.DataFrame) -> tuple[
             continue
         terms += [key | term for term in curve]
         fitted = logistic(x, *(term["coefficient"] for term in curve))
-        columns = {"lang": of_model["lang"], "predictor": x, "observed": y, "fitted": fitted}
-        rows_of_model = pd.DataFrame({**key, **columns, "residual": y - fitted})
-        residuals += rows_of_model.to_dict("records")
+        for lang, *numbers in zip(of_model["lang"], x, y, fitted, y - fitted, strict=True):
+            names = ("predictor", "observed", "fitted", "residual")
+            residuals.append({**key, "lang": lang, **dict(zip(names, numbers, strict=True))})
     return terms, residuals
 
 
