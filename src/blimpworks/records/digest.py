@@ -1,9 +1,9 @@
 """Compute digests of the code that a command runs: ``code_digest("module:name")``.
 
 Snakemake reruns a rule when a param changes, but it does not look inside imported modules. Each
-rule therefore has a param with the digest of all functions, classes and constants that its entry
-points (``module:name``) reach by name. Comments, docstrings, types, layout, error messages and
-names of variables change no digest (``normal_form``).
+rule therefore has a param with the digest of all definitions (functions, classes and constants)
+that its entry points reach by name. Comments, docstrings, types, layout, error messages and names
+of variables change no digest (``normal_form``).
 
 The digest follows names, ``module.name`` and imports, also inside functions. A function that is
 found by a string at run time must therefore be an entry point too.
@@ -60,8 +60,9 @@ def package_folders() -> dict[str, Path]:
 
 
 FILE = ROOT / "__pycache__" / f"digests-{sys.implementation.cache_tag}.json"
-"""Cache of [digest, reached modules] by entry points, from earlier processes with the same code."""
+"""Cache of earlier processes with the same code: {entry points: [digest, reached modules]}."""
 _computed: dict[str, list[Any]] = {}
+"""The same for digests that this process has computed."""
 
 
 @cache
@@ -134,7 +135,7 @@ class _Module:
 
     definitions: dict[str, list[ast.stmt]] = field(default_factory=dict)
     effects: list[ast.stmt] = field(default_factory=list)
-    """Statements that run on import and define nothing, except ``if`` blocks."""
+    """Statements that run on import and define nothing, as ``NAMES |= …``; no ``if`` blocks."""
     imports: dict[str, Symbol | str] = field(default_factory=dict)
     """Definitions by imported name; full names for packages that digests do not follow."""
 
@@ -236,7 +237,7 @@ def _direct(symbol: Symbol) -> NormalForm:
     for statement in parsed.effects:
         names_used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
         used_definitions = names_used & parsed.definitions.keys()
-        # A statement that uses no definition of the module may affect all of them.
+        # A statement that uses no definition of the module may affect each definition.
         if name in used_definitions or not used_definitions:
             statements.append(statement)
     form = normal_form(

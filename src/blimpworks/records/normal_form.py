@@ -56,7 +56,7 @@ def strip_docstrings(tree: ast.Module) -> ast.Module:
     return tree
 
 
-def _bound(node: ast.AST) -> Iterator[str]:
+def _assigned_names(node: ast.AST) -> Iterator[str]:
     """Yield the names that a statement or expression assigns in its scope, in order."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
@@ -74,15 +74,15 @@ def _bound(node: ast.AST) -> Iterator[str]:
     if isinstance(node, matched) and named:
         yield named
     for child in ast.iter_child_nodes(node):
-        yield from _bound(child)
+        yield from _assigned_names(child)
 
 
-def _copied(node: Any) -> Any:
+def _copy_of(node: Any) -> Any:
     if isinstance(node, list):
-        return [*map(_copied, node)]
+        return [*map(_copy_of, node)]
     if not isinstance(node, ast.AST):
         return node
-    return type(node)(**{name: _copied(value) for name, value in ast.iter_fields(node)})
+    return type(node)(**{name: _copy_of(value) for name, value in ast.iter_fields(node)})
 
 
 @dataclass
@@ -155,7 +155,7 @@ class _Normaliser(ast.NodeTransformer):
         """Normalise a function's statements, in a scope of its own."""
         named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         parameters = [a.arg for a in (*named, arguments.vararg, arguments.kwarg) if a is not None]
-        names = (name for statement in body for name in _bound(statement))
+        names = (name for statement in body for name in _assigned_names(statement))
         not_local = {*parameters}
         for node in (node for statement in body for node in ast.walk(statement)):
             if isinstance(node, ast.Global | ast.Nonlocal):
@@ -212,7 +212,7 @@ class _Normaliser(ast.NodeTransformer):
             setattr(node, field_name, [self.visit(child) for child in children])
         # Fields and methods keep their names, which other code uses. They are in scope in the
         # statements of the class, but not in its methods.
-        fields = {name: name for statement in node.body for name in _bound(statement)}
+        fields = {name: name for statement in node.body for name in _assigned_names(statement)}
         for statement in node.body:
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._function(statement)
@@ -226,7 +226,9 @@ class _Normaliser(ast.NodeTransformer):
         return node
 
     def _comprehension(self, node: Comprehension) -> ast.AST:
-        self._enter(name for generator in node.generators for name in _bound(generator.target))
+        self._enter(
+            name for generator in node.generators for name in _assigned_names(generator.target)
+        )
         node.generators = [self.visit(generator) for generator in node.generators]
         for field_name in ("elt", "key", "value"):
             if hasattr(node, field_name):
@@ -257,6 +259,6 @@ def normal_form(
 ) -> NormalForm:
     """Return the normal form of the statements that define ``name``; they are not changed."""
     normaliser = _Normaliser(name, resolve, is_message)
-    normal_nodes = (normaliser.visit(_copied(node)) for node in nodes)
+    normal_nodes = (normaliser.visit(_copy_of(node)) for node in nodes)
     text = "\n".join(ast.dump(node) for node in normal_nodes if node is not None)
     return NormalForm(text, tuple(normaliser.mentions), tuple(normaliser.strings))

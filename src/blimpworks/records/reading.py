@@ -118,7 +118,7 @@ def records_below(
 
 
 def _spellings(path: str | Path, base: Path) -> set[str]:
-    """Return a path as given, absolute, and relative to ``base``; records have any of these."""
+    """Return a path as given, absolute, and relative to ``base``: records have one of these."""
     root = os.path.abspath(base)  # noqa: PTH100  (links stay)
     absolute = os.path.normpath(os.path.join(root, path))  # noqa: PTH118
     return {os.path.normpath(path), absolute, absolute.removeprefix(f"{root}/")}
