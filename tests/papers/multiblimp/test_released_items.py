@@ -321,6 +321,8 @@ def test_attractors_are_words_with_their_value_as_the_treebank_spells_it(regener
     assert (row["num_attractors"], row["has_attractors"]) == (2, True)
     assert not row["only_has_congruent_attractors"]
     assert not row["only_has_incongruent_attractors"]
+    two_values = released.released_row(item | {"attractor_values": ["PLUR,DUAL"]})
+    assert two_values["attractors"] == [{"feats": {"Number": "Plur,Dual"}}]
 
 
 def test_pairs_that_were_not_drawn_and_a_directory_without_items_are_refused(regenerated, tmp_path):

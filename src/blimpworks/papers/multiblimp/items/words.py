@@ -75,8 +75,9 @@ def to_unimorph(value: str) -> str:
 
 
 def from_unimorph(value: str) -> str:
-    """Return a UniMorph value in UD's spelling: the inverse of ``to_unimorph``."""
-    return _FROM_UNIMORPH.get(value, value.capitalize())
+    """Return a UniMorph value in UD's spelling; "FEM,MASC" names two values: "Fem,Masc"."""
+    names = value.split(",")
+    return ",".join(_FROM_UNIMORPH.get(name, name.capitalize()) for name in names)
 
 
 @lru_cache(maxsize=1 << 16)
