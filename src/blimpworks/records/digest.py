@@ -316,10 +316,8 @@ EQUAL: dict[str, str] = {
     "e47adad1a183cdec": "26cd7f834c988002",  # vllm, answers
 }
 """Digest of an earlier version of an engine's code, keyed by the digest of the present version.
-
 Both versions give the same numbers, so scores and answers of the earlier version stay valid. A row
-is added after a comparison (docs/engines.md, "What stays valid").
-"""
+is added after a comparison (docs/engines.md, "What stays valid")."""
 
 
 def number_digest(*entries: str) -> str:

@@ -18,10 +18,8 @@ from typing import Any, NamedTuple
 Symbol = tuple[str, str]
 """A module and the name of a definition in it."""
 Resolve = Callable[[ast.expr], Symbol | str | None]
-"""Function that returns the definition of the package that a name in the code refers to.
-
-For an import from another package it returns the full name, and for any other name None.
-"""
+"""Function that returns the definition of the package that a name in the code refers to. For an
+import from another package it returns the full name, and for any other name None."""
 
 ADDRESS = re.compile(r"[a-z_]\w*(\.[a-z_]\w*)+:[A-Za-z_]\w*|blimpworks(\.[a-z_]\w*)+")
 """A string that names a definition, as ``module:name``, or a module of the package."""

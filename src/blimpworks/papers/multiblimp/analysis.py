@@ -51,10 +51,8 @@ log = logging.getLogger(__name__)
 
 UNITS = ("documents", "sentences", "words", "characters")
 RANKED_BY = "characters"
-"""Unit of GlotCC's counts (Kargaran et al. 2024) that ranks languages.
-
-Inferred from the averages of Table 3, which no other unit fits (docs/multiblimp_numbers.md).
-"""
+"""Unit of GlotCC's counts (Kargaran et al. 2024) that ranks languages. Inferred from the averages
+of Table 3, which no other unit fits (docs/multiblimp_numbers.md)."""
 RESOURCE_GROUPS = {"low": 0.6, "mid": 0.9, "high": 1.0}
 """Upper end of each group, as a share of the languages, the least frequent first."""
 Counts = dict[str, int]
@@ -120,11 +118,9 @@ def build_frequencies(totals: Path, languages: Path, codes: Path, output: Path) 
 # Accuracy by size and by frequency
 
 SIZE, FREQUENCY = "size", "frequency"
-"""The two analyses of accuracy, named by their term of interest.
-
-The paper gives no unit for the effect of size. The standardised logarithm of the number of
-parameters fits its numbers best (docs/multiblimp_numbers.md).
-"""
+"""The two analyses of accuracy, named by their term of interest. The paper gives no unit for the
+effect of size. The standardised logarithm of the number of parameters fits its numbers best
+(docs/multiblimp_numbers.md)."""
 CHAT = "post-training"
 ENOUGH_LANGUAGES = 4
 """Fewest languages for a curve of two parameters."""

@@ -62,9 +62,7 @@ TABLE3_HEADS = (
 """Upper and lower heading of Table 3's columns, keyed by phenomenon or group of languages."""
 GROUP_SIZES = {"low": 44_077, "mid": 49_294, "high": 27_934}
 """Number of the release's pairs in each resource group, where GlotCC's characters rank languages.
-
-The numbers are counted, not fitted to Table 3; a fit gives nearly the same shares.
-"""
+The numbers are counted, not fitted to Table 3; a fit gives nearly the same shares."""
 PARTIAL_MODELS = {"goldfish"}
 """Models of some languages only, so that ``GROUP_SIZES`` are not their numbers of pairs."""
 TABLE3_NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in TABLE3_HEADS.items()}
@@ -297,10 +295,8 @@ def _published_tableb2(rows: pd.DataFrame, tables: shared.Tables, labels: Labels
 
 
 WINS_BELOW = 0.05
-"""Level of significance for all pairs of models.
-
-Section 7.3 gives it for the two sizes of Llama3 alone; footnote 7 has 0.1 for Table B.2.
-"""
+"""Level of significance for all pairs of models. Section 7.3 gives it for the two sizes of Llama3
+alone; footnote 7 has 0.1 for Table B.2."""
 FAMILIES = {"aya": "Aya", "eurollm": "EuroLLM", "goldfish": "Goldfish"}
 """Printed names of families of models, keyed by the group of languages that they are made for."""
 SIZE_TITLE = "Model size, per standard deviation of the logarithm: β"

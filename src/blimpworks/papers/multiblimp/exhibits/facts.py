@@ -130,10 +130,8 @@ PANELS = (
     (LLAMA, "llama-3.1-70b", ""),
     (LLAMA, "goldfish", "goldfish"),
 )
-"""Panels of the paper's Figure 6: two models, and the group of languages with filled points.
-
-The second model is made for this group; "" if it is made for no group.
-"""
+"""Panels of the paper's Figure 6: two models, and the group of languages with filled points. The
+second model is made for this group; "" if it is made for no group."""
 
 
 def _models(catalogue: Catalogue) -> dict[str, ModelRow]:

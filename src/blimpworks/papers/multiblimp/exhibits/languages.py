@@ -28,10 +28,8 @@ from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN, FEATURES
 from blimpworks.tables import ITEMS, read_table
 
 COLOURS = {"certain": style.BLUE, "uncertain": style.ORANGE, "pairs": style.BLUE}
-"""Colours of the dots of Figure 3, keyed by the column of their numbers.
-
-Agreement is certain if the tests of the pair's condition say so (``measures.CERTAIN``).
-"""
+"""Colours of the dots of Figure 3, keyed by the column of their numbers. Agreement is certain if
+the tests of the pair's condition say so (``measures.CERTAIN``)."""
 PER_PANEL = 60
 """Most languages in a panel, for names that are legible at page width."""
 KARO = "kxh"

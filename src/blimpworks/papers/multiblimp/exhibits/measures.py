@@ -20,20 +20,15 @@ from blimpworks.items import ALL
 from blimpworks.tables import ACCURACIES
 
 CONSTRUCTIONS = {"sv": "Subject-Verb", "sp": "Subject-Participle"}
-"""Name of each construction in Table 3.
-
-A phenomenon is a construction and the sign of a feature: ``sv#`` is subject-verb agreement in
-number, ``spG`` subject-participle agreement in gender.
-"""
+"""Name of each construction in Table 3. A phenomenon is a construction and the sign of a feature:
+``sv#`` is subject-verb agreement in number, ``spG`` subject-participle agreement in gender."""
 FEATURES = {
     "#": ("Number", ("SG", "PL", "DU")),
     "G": ("Gender", ("MASC", "NEUT", "FEM")),
     "P": ("Person", ("1", "2", "3")),
 }
-"""Name and values of each agreement feature, keyed by sign, in the order of Table 2.
-
-Values are those of UniMorph: singular, plural, dual; masculine, neuter, feminine.
-"""
+"""Name and values of each agreement feature, keyed by sign, in the order of Table 2. Values are
+those of UniMorph: singular, plural, dual; masculine, neuter, feminine."""
 AGREEMENT_TYPES = {
     f"{code}{sign}": (construction, FEATURES[sign][0])
     for code, construction in CONSTRUCTIONS.items()

@@ -39,10 +39,8 @@ class Combination(NamedTuple):
 
 
 ValuesOf = Callable[[str, str, str | None], Set[str]]
-"""Function of a feature, a form and its annotation that returns the form's possible values.
-
-For example ("Number", "sheep", None) gives {"SG", "PL"}.
-"""
+"""Function of a feature, a form and its annotation that returns the form's possible values. For
+example ("Number", "sheep", None) gives {"SG", "PL"}."""
 CANDIDATE_COLUMNS = (
     "construction",
     "kind",

@@ -34,10 +34,8 @@ Agreement = tuple[tuple[str, frozenset[str]], ...]
 """Accepted values of agreement features, such as ``(("Person", {"3"}), ("Number", {"SG"}))``."""
 Verdict = Literal["right", "undecided", "wrong"]
 RULE, EXCEPTION = 0.5, 0.1
-"""Shares of verbs with one form for two cells of the paradigm, such as *ich gehe*, *er gehe*.
-
-RULE or more is a rule, below EXCEPTION is chance.
-"""
+"""Shares of verbs with one form for two cells of the paradigm, such as *ich gehe*, *er gehe*. RULE
+or more is a rule, below EXCEPTION is chance."""
 ENDINGS = (3, 2, 0)
 """Numbers of last letters that similar verbs share, tried in this order."""
 ENOUGH = 5

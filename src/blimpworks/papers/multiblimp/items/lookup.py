@@ -59,10 +59,8 @@ class Lexicon:
     """Rows of one source (UniMorph or treebanks) and one class of words."""
 
     columns: Mapping[str, str | None]
-    """Feature by which the rows inflect, such as "Number[subj]", keyed by agreement feature.
-
-    None: the rows do not inflect for the agreement feature.
-    """
+    """Feature by which the rows inflect, such as "Number[subj]", keyed by agreement feature. None:
+    the rows do not inflect for the agreement feature."""
     stated: frozenset[str]
     """Features that at least one row states."""
     rows: Mapping[str, list[LexiconRow]]

@@ -152,14 +152,10 @@ PARTICIPLE = "ptcp"
 
 STATED_AS = {"Number": ("Number[subj]", "Number"), "Person": ("Person",), "Gender": ("Gender",)}
 """Features of lexicon rows that may state an agreement feature; ``load_lexicon`` takes one.
-
-Number[subj] is the number of a verb's subject, in languages whose verbs also agree with objects.
-"""
+Number[subj] is the number of a verb's subject, in languages whose verbs also agree with objects."""
 CONDITIONS = {("eng", "sv#"): {"Tense": "Pres", "Person": "3"}}
-"""UD features that a word must have to show a phenomenon, keyed by language and phenomenon.
-
-English verbs have a number in the present third person only: *sings*, *sing*.
-"""
+"""UD features that a word must have to show a phenomenon, keyed by language and phenomenon. English
+verbs have a number in the present third person only: *sings*, *sing*."""
 
 
 class Phenomenon(NamedTuple):
