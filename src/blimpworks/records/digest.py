@@ -29,6 +29,7 @@ from blimpworks.records.normal_form import (
     MENTION,
     NormalForm,
     Symbol,
+    dotted_name,
     normal_form,
     strip_docstrings,
 )
@@ -137,7 +138,10 @@ class _Module:
     effects: list[ast.stmt] = field(default_factory=list)
     """Statements that run on import and define nothing, as ``NAMES |= …``; no ``if`` blocks."""
     imports: dict[str, Symbol | str] = field(default_factory=dict)
-    """Definitions by imported name; full names for packages that digests do not follow."""
+    """Definitions by imported name, such as ``tools`` or ``package.tools``; full names for packages
+    that digests do not follow."""
+    stars: list[str] = field(default_factory=list)
+    """Modules of which all names are imported (``from tools import *``)."""
 
 
 def _defined_names(node: ast.stmt) -> list[str]:
@@ -157,22 +161,29 @@ def _module(name: str) -> _Module:
         raise ModuleNotFoundError(f"{name} is not a module of {PACKAGE} or of a paper's package")
     tree = strip_docstrings(ast.parse(path.read_text(encoding="utf-8")))
     module = _Module()
+    # "from . import x" in the module a.b.c is relative to a.b, but in the package a.b.c to itself.
+    packages = f"{name}.__init__" if path.name == "__init__.py" else name
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom | ast.Import):
+        if isinstance(node, ast.Import):
             for alias in node.names:
-                symbol: Symbol | None = None
-                if isinstance(node, ast.Import):
-                    local, full = alias.asname or alias.name.partition(".")[0], alias.name
-                    if alias.asname and module_path(full):
-                        symbol = (full, EVERYTHING)
+                if module_path(alias.name):
+                    module.imports[alias.asname or alias.name] = (alias.name, EVERYTHING)
                 else:
-                    origin = node.module or ""
-                    local, full = alias.asname or alias.name, f"{origin}.{alias.name}"
-                    if module_path(full):
-                        symbol = (full, EVERYTHING)
-                    elif module_path(origin):
-                        symbol = (origin, alias.name)
-                module.imports[local] = symbol or full
+                    module.imports[alias.asname or alias.name.partition(".")[0]] = alias.name
+        elif isinstance(node, ast.ImportFrom):
+            base = packages.split(".")[: -node.level] if node.level else []
+            origin = ".".join([*base, *filter(None, [node.module])])
+            for alias in node.names:
+                full = f"{origin}.{alias.name}"
+                imported: Symbol | str = full
+                if alias.name == "*":
+                    module.stars += [origin] if module_path(origin) else []
+                    continue
+                if module_path(full):
+                    imported = (full, EVERYTHING)
+                elif module_path(origin):
+                    imported = (origin, alias.name)
+                module.imports[alias.asname or alias.name] = imported
     for node in tree.body:
         names = _defined_names(node)
         for defined in names:
@@ -195,6 +206,17 @@ def definitions(source: str) -> dict[str, str]:
     return texts
 
 
+def _imported(module: str, name: str) -> Symbol | str | None:
+    """Return the definition that a module imports by a name; a full name if it is not followed."""
+    parsed = _module(module)
+    if name in parsed.imports:
+        return parsed.imports[name]
+    for star in reversed(parsed.stars):
+        if name in _module(star).definitions or _imported(star, name):
+            return star, name
+    return None
+
+
 def _resolve(symbol: Symbol) -> Symbol | str | None:
     """Follow imports to the definition, and return it; only its name if its module is excluded."""
     module, name = symbol
@@ -202,7 +224,7 @@ def _resolve(symbol: Symbol) -> Symbol | str | None:
         return name
     if name == EVERYTHING or name in _module(module).definitions:
         return symbol
-    imported = _module(module).imports.get(name)
+    imported = _imported(module, name)
     if isinstance(imported, tuple):
         return _resolve(imported)
     inner = f"{module}.{name}"
@@ -212,8 +234,8 @@ def _resolve(symbol: Symbol) -> Symbol | str | None:
 def _definition_of(module: str, node: ast.expr) -> Symbol | str | None:
     """Return the definition that a name, or ``module.name``, refers to in the code of a module."""
     parsed = _module(module)
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        target = parsed.imports.get(node.value.id)
+    if isinstance(node, ast.Attribute):
+        target = parsed.imports.get(dotted_name(node.value))
         if isinstance(target, tuple) and target[1] == EVERYTHING:
             return _resolve((target[0], node.attr))
         return None
@@ -221,7 +243,7 @@ def _definition_of(module: str, node: ast.expr) -> Symbol | str | None:
         return None
     if node.id in parsed.definitions:
         return module, node.id
-    imported = parsed.imports.get(node.id)
+    imported = _imported(module, node.id)
     return _resolve(imported) if isinstance(imported, tuple) else imported
 
 

@@ -54,6 +54,14 @@ def strip_docstrings(tree: ast.Module) -> ast.Module:
     return tree
 
 
+def dotted_name(node: ast.expr) -> str:
+    """Return a name, or names with dots between them, as text; "" for other expressions."""
+    if isinstance(node, ast.Attribute):
+        before = dotted_name(node.value)
+        return f"{before}.{node.attr}" if before else ""
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def _assigned_names(node: ast.AST) -> Iterator[str]:
     """Yield the names that a statement or expression assigns in its scope, in order."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -120,7 +128,8 @@ class _Normaliser(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """Replace ``module.name`` by the definition."""
-        if isinstance(node.value, ast.Name) and self._local(node.value.id) is None:
+        module = dotted_name(node.value)
+        if module and self._local(module.partition(".")[0]) is None:
             meaning = self.resolve(node)
             if meaning is not None:
                 return self._mention(meaning)
