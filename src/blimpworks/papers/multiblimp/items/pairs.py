@@ -170,6 +170,47 @@ def _candidates(
             yield Candidate(row, verb, attractors)
 
 
+def _columns_of(
+    candidate: Candidate,
+    lang: str,
+    phenomenon: words.Phenomenon,
+    trace: inflection.Trace,
+    labels: Mapping[tuple[str, str, str], str],
+) -> Row:
+    """Return the columns that all pairs of a candidate share, except those of the sentence."""
+    row, verb, attractors = candidate
+    # A test is of this type of verb, or of verbs and auxiliaries together.
+    good_labels = []
+    for value in trace.own_values:
+        label = labels.get((row["kind"], row["order"], value))
+        good_labels.append(label or labels.get((tables.BOTH_TYPES, row["order"], value), "?"))
+    return {
+        "lang": lang,
+        "phenomenon": phenomenon.name,
+        "order": row["order"],
+        "inflected": row["kind"],
+        "subject": row["subject_form"],
+        "subject_id": row["subject"],
+        "subject_lemma": row["subject_lemma"].replace("_", ""),
+        "subject_upos": row["subject_upos"],
+        "subject_feats": row["subject_feats"],
+        "verb": row["verb_form"],
+        "verb_id": row["verb"],
+        "inflected_form": row["form"],
+        "inflected_id": row["inflected"],
+        "inflected_lemma": row["lemma"].replace("_", ""),
+        "inflected_feats": "|".join(f"{name}={value}" for name, value in sorted(verb.items())),
+        "inflected_upos": row["upos"],
+        "replaced_id": row["replaced"],
+        "distance": row["distance"],
+        "attractors": len(attractors),
+        "attractor_values": attractors,
+        "congruent_attractors": sum(value in trace.own_values for value in attractors),
+        "grammatical": "|".join(trace.own_values),
+        "label": "|".join(good_labels),
+    }
+
+
 def pairs_of(
     rows: Iterable[Row],
     lang: str,
@@ -189,7 +230,8 @@ def pairs_of(
     counts: Counter[str] = Counter()
     # Verbs share features with several candidates, so all candidates come before the first pair.
     candidates = list(_candidates(rows, lang, phenomenon, options, counts))
-    for row, verb, attractors in candidates:
+    for candidate in candidates:
+        row, features = candidate.row, tuple(sorted(candidate.verb_features.items()))
         origin, units = surfaces[row["sentence"]]
         position = next(i for i, unit in enumerate(units) if row["replaced"] in unit.word_ids)
         unit = units[position]
@@ -203,46 +245,10 @@ def pairs_of(
         after = (" " if unit.space_after else "") + "".join(spaced[position + 1 :])
         good, start = (before + unit.text + after).rstrip(), len(before)
 
-        lemma, features = row["lemma"].replace("_", ""), tuple(sorted(verb.items()))
+        lemma = row["lemma"].replace("_", "")
         trace = inflector.trace(row["form"], lemma, features, row["subject_form"])
         counts.update(trace.rejected)
-        # A test is of this type of verb, or of verbs and auxiliaries together.
-        good_labels = []
-        for value in trace.own_values:
-            label = labels.get((row["kind"], row["order"], value))
-            good_labels.append(label or labels.get((tables.BOTH_TYPES, row["order"], value), "?"))
-        of_candidate = {
-            "lang": lang,
-            "phenomenon": phenomenon.name,
-            "order": row["order"],
-            "inflected": row["kind"],
-            "subject": row["subject_form"],
-            "subject_id": row["subject"],
-            "subject_lemma": row["subject_lemma"].replace("_", ""),
-            "subject_upos": row["subject_upos"],
-            "subject_feats": row["subject_feats"],
-            "verb": row["verb_form"],
-            "verb_id": row["verb"],
-            "inflected_form": row["form"],
-            "inflected_id": row["inflected"],
-            "inflected_lemma": lemma,
-            "inflected_feats": "|".join(f"{name}={value}" for name, value in features),
-            "inflected_upos": row["upos"],
-            "replaced_id": row["replaced"],
-            "distance": row["distance"],
-            "attractors": len(attractors),
-            "attractor_values": attractors,
-            "congruent_attractors": sum(value in trace.own_values for value in attractors),
-            "grammatical": "|".join(trace.own_values),
-            "label": "|".join(good_labels),
-            "good": good,
-            "good_form": unit.text,
-            "good_start": start,
-            "good_end": start + len(unit.text),
-            "bad_start": start,
-            **origin,
-        }
-
+        columns = _columns_of(candidate, lang, phenomenon, trace, labels)
         pairs_by_id: dict[str, Row] = {}
         for form, judged in trace.forms.items():
             if judged.objection:
@@ -258,15 +264,22 @@ def pairs_of(
                 counts[inflection.SAME_FORM] += 1
                 continue
             counts[UNDECIDED] += judged.undecided
-            grammatical, ungrammatical = of_candidate["grammatical"], "|".join(judged.values)
-            pairs_by_id[identifier] = of_candidate | {
+            grammatical, ungrammatical = columns["grammatical"], "|".join(judged.values)
+            pairs_by_id[identifier] = {
+                "item_id": identifier,
+                **columns,
+                **origin,
                 "paradigm": f"{grammatical}>{ungrammatical}/{row['order']}/{row['kind']}",
                 "ungrammatical": ungrammatical,
                 "values": f"{grammatical} -> {ungrammatical}",
-                "item_id": identifier,
+                "good": good,
+                "good_form": unit.text,
+                "good_start": start,
+                "good_end": start + len(unit.text),
                 "bad": bad,
-                "bad_end": start + len(bad_form),
                 "bad_form": bad_form,
+                "bad_start": start,
+                "bad_end": start + len(bad_form),
             }
         pairs += pairs_by_id.values()
     return pairs, counts
