@@ -67,6 +67,7 @@ PARTIAL_MODELS = {"goldfish"}
 """Models of some languages only, so that ``GROUP_SIZES`` are not their numbers of pairs."""
 TABLE3_NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in TABLE3_HEADS.items()}
 """Names of Table 3's columns, keyed by phenomenon or group of languages: "Resources Low"."""
+HEADS_BY_NAME = {TABLE3_NAMES[key]: head for key, head in TABLE3_HEADS.items()}
 
 
 def _models(labels: Labels) -> list[str]:
@@ -102,9 +103,8 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
             cell = accuracy_cell(judged, (row, column), labels, mean=key != "eng")
             cells.append(replace(cell, stands_for=(model, key)))
             cells.append(unweighted_cell(judged, (row, f"{column}, mean")))
-    heads = {TABLE3_NAMES[key]: head for key, head in TABLE3_HEADS.items()}
     if labels.source == "published":
-        return _published_table3(cells, heads, tables, labels)
+        return _published_table3(cells, tables, labels)
     # Number of languages in which a model is significantly better than every other of the table.
     comparisons = shared.read_plain(COMPARISONS, tables["comparisons"][0])
     for model in models:
@@ -121,23 +121,17 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
     overall = rows[rows["phenomenon"] == ALL]
     language_counts = overall.groupby("model")["lang"].nunique()
     complete = language_counts.index[language_counts == overall["lang"].nunique()]
+    complete_names = {labels.models[str(model)] for model in complete}
     accuracies = [cell for cell in cells if cell.column != BEST]
     return Exhibit(
         **describe("table3", level=LEAD_BELOW, absent=absent, ranked=tables.get("frequencies")),
         cells=cells,
-        heads=heads,
-        bold=shared.best_of_each(
-            accuracies, {labels.models[str(m)] for m in complete}, by="column"
-        ),
+        heads=HEADS_BY_NAME,
+        bold=shared.best_of_each(accuracies, complete_names, by="column"),
     )
 
 
-def _published_table3(
-    computed: Sequence[Cell],
-    heads: dict[str, tuple[str, str]],
-    tables: shared.Tables,
-    labels: Labels,
-) -> Exhibit:
+def _published_table3(computed: Sequence[Cell], tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 3 as printed, and below each model numbers from other tables, to check it.
 
     ``computed`` are the cells of ``table3`` from the accuracies that Table 5 prints. Numbers of
@@ -190,7 +184,7 @@ def _published_table3(
     return Exhibit(
         **describe("table3_published", incomplete=incomplete, equal=equal, compared=compared),
         cells=cells,
-        heads=heads,
+        heads=HEADS_BY_NAME,
         bold={(labels.models[model], TABLE3_NAMES[key]) for model, key in bold},
     )
 
@@ -253,9 +247,8 @@ def tableb2(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     models = [model for model in labels.facts["rivals"] if model in labels.models]
     where = {"model_a": models, "model_b": models, "method": labels.method}
-    comparisons = leads(
-        select_rows(shared.read_plain(COMPARISONS, tables["comparisons"][0]), where)
-    )
+    comparisons = shared.read_plain(COMPARISONS, tables["comparisons"][0])
+    comparisons = leads(select_rows(comparisons, where))
     keys = ("benchmark", "method", "lang", "model_a", "model_b")
     for model, (lang, name) in product(models, labels.languages.items()):
         for _, lead in select_rows(comparisons, {"model_a": model, "lang": lang}).iterrows():

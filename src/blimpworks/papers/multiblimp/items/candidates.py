@@ -160,27 +160,19 @@ def _table(
     )
 
 
-def find_candidates(
-    tokens: Path,
-    lang: str,
-    special: Sequence[str],
-    output: Path,
-    funnel: Path,
+def _possible_subjects(
+    table: pa.Table,
+    nodes: TreebankWords,
+    max_words: int,
     options: MultiblimpOptions,
-    treebanks: TreebankOptions,
-) -> dict[str, int]:
-    """Write the ``candidates`` of a language and the funnel; return its counts keyed by reason.
-
-    ``special`` names the treatments of the language's spelling (``words.TREATMENTS``).
-    """
-    table = words.read_tokens(tokens, TOKEN_COLUMNS, special, options)
-    nodes = load_words(table)
-    counts = {"sentences": len(np.unique(nodes.sentence)), "words": len(nodes.word)}
+    counts: dict[str, int],
+) -> RowNumbers:
+    """Return the rows of subjects that could agree with a verb; add the others to ``counts``."""
     subjects = np.flatnonzero((nodes.deprel == "nsubj") & (nodes.head >= 0))
     counts["subjects"] = len(subjects)
 
-    # Leave out sentences with an unwanted word, or with more than ``max_words`` words.
-    too_long = np.asarray(pc.greater(table["word"], treebanks.max_words).fill_null(False))
+    # Leave out sentences with an unwanted word, or with too many words.
+    too_long = np.asarray(pc.greater(table["word"], max_words).fill_null(False))
     unwanted = {**words.unwanted_rows(table, options), "too long": too_long}
     sentence = table["sentence"].to_numpy()
     for reason, rows in unwanted.items():
@@ -203,7 +195,27 @@ def find_candidates(
     for reason, drop in drops.items():
         counts[f"- {reason}"] = int((keep & drop).sum())
         keep &= ~drop
-    subjects, heads = subjects[keep], heads[keep]
+    return subjects[keep]
+
+
+def find_candidates(
+    tokens: Path,
+    lang: str,
+    special: Sequence[str],
+    output: Path,
+    funnel: Path,
+    options: MultiblimpOptions,
+    treebanks: TreebankOptions,
+) -> dict[str, int]:
+    """Write the ``candidates`` of a language and the funnel; return its counts keyed by reason.
+
+    ``special`` names the treatments of the language's spelling (``words.TREATMENTS``).
+    """
+    table = words.read_tokens(tokens, TOKEN_COLUMNS, special, options)
+    nodes = load_words(table)
+    counts = {"sentences": len(np.unique(nodes.sentence)), "words": len(nodes.word)}
+    subjects = _possible_subjects(table, nodes, treebanks.max_words, options, counts)
+    heads = nodes.head[subjects]
 
     # Subject and finite verb (sv). If the verb has an auxiliary, the auxiliary agrees.
     finite = check_each(nodes.feats, _is_finite)
