@@ -133,7 +133,7 @@ def read_unimorph(
     its tags by "|" too. The numbers of skipped and odd lines are added to ``odd``, keyed by fault.
     Raises UserError for a line with fewer than three columns, and for a file that is not UTF-8.
     """
-    has_segments = path.suffix == ".segmentations"
+    has_segments = path.name.removesuffix(".xz").endswith(".segmentations")
     respell = corrected(options, "scripts")
     with reading(path, "a UniMorph table", "Pin another version."):
         content = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
