@@ -28,7 +28,7 @@ MENTION = "\0"
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Scope = dict[str, str]
-"""Local names and their numbers."""
+"""Numbers of local variables: ``{"total": "v0"}``; names that other code uses stay."""
 
 
 class NormalForm(NamedTuple):
@@ -102,6 +102,7 @@ class _Normaliser(ast.NodeTransformer):
     mentions: list[Symbol] = field(default_factory=list)
     strings: list[str] = field(default_factory=list)
     scopes: list[Scope] = field(default_factory=list)
+    """Scopes from the outermost to the innermost."""
     numbers: Iterator[int] = field(default_factory=count)
 
     def _local(self, name: str) -> str | None:

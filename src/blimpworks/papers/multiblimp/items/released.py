@@ -297,8 +297,9 @@ def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def export_items(items: Path, output: Path) -> int:
-    """Write sampled items in the release's layout; return how many. An empty table gives no file.
+    """Write sampled items in the release's layout; return how many.
 
+    An empty table gives no file, and the file of an earlier export is removed.
     Raises UserError for a table of pairs that were not drawn, or of another version.
     """
     table = read_table(ITEMS, items)
@@ -310,7 +311,9 @@ def export_items(items: Path, output: Path) -> int:
             "<results>/items/multiblimp/LANG.parquet. Build them with `snakemake items`."
         )
     rows = [released_row(item) for item in table.to_pylist()]
-    if rows:
+    if not rows:
+        output.unlink(missing_ok=True)
+    else:
         with atomic(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, LAYOUT, delimiter="\t", lineterminator="\n")
             writer.writeheader()
