@@ -131,8 +131,8 @@ Facts = Mapping[str, Mapping[str, Any]]
 
 def overall(accuracies: pd.DataFrame) -> pd.DataFrame:
     """Return pairs and accuracy in percent of each model and language, over all phenomena."""
-    chosen = accuracies[(accuracies["phenomenon"] == ALL) & (accuracies["paradigm"] == ALL)]
-    return chosen.assign(percent=100 * chosen["accuracy"])
+    overall_rows = accuracies[(accuracies["phenomenon"] == ALL) & (accuracies["paradigm"] == ALL)]
+    return overall_rows.assign(percent=100 * overall_rows["accuracy"])
 
 
 def mean_accuracies(accuracies: pd.DataFrame) -> pd.Series:
@@ -151,17 +151,18 @@ def fit_size(accuracies: pd.DataFrame, models: Facts) -> tuple[Rows, str]:
     Returns rows of regressions and "", or no rows and the reason.
     """
     means = mean_accuracies(accuracies)
-    sized = [name for name in means.index if models.get(name, {}).get("parameters")]
-    if len(sized) < 2:
+    sized_models = [name for name in means.index if models.get(name, {}).get("parameters")]
+    if len(sized_models) < 2:
         return [], "too few models of known size and with all languages (fewer than two)"
-    means, facts = means[sized], pd.DataFrame([models[name] for name in sized], index=sized)
+    means = means[sized_models]
+    facts = pd.DataFrame([models[name] for name in sized_models], index=sized_models)
     # Predictors that are the same for all models are left out.
     size = statistics.standardise(facts["parameters"].astype(float).map(math.log10))
     predictors = pd.DataFrame({SIZE: size, CHAT: (facts["tuning"] == "chat").astype(float)})
     families = pd.get_dummies(facts["family"], prefix="family", prefix_sep=" ", dtype=float)
     predictors = statistics.varying(predictors.join(families.iloc[:, 1:]))
     if not statistics.enough(predictors):
-        return [], f"too few models of known size and with all languages ({len(sized)})"
+        return [], f"too few models of known size and with all languages ({len(sized_models)})"
     if not statistics.estimable(predictors):
         return [], "size, family and tuning can't be told apart"
     if statistics.constant(means):
@@ -354,26 +355,26 @@ def fit_margin(rows: pd.DataFrame) -> Rows:
         remarks.append(_remark(TEXTLESS, LOG_FREQUENCY, without_text))
         if without_text == len(rows):
             rows = rows.drop(columns=LOG_FREQUENCY)
-    complete = rows.dropna()
-    types = complete[AGREEMENT_TYPE]
+    complete_rows = rows.dropna()
+    types = complete_rows[AGREEMENT_TYPE]
     type_counts = types.value_counts()
     if type_counts.empty:
         return [*remarks, _remark(FEW, statistics.INTERCEPT, 0)]
     reference = REFERENCE if REFERENCE in type_counts else str(type_counts.index[0])
-    all_factors = complete[[name for name in FACTORS if name in complete]]
-    varying, n = statistics.varying(all_factors), len(complete)
+    all_factors = complete_rows[[name for name in FACTORS if name in complete_rows]]
+    varying, n = statistics.varying(all_factors), len(complete_rows)
     remarks += [_remark(UNVARYING, str(name), n) for name in all_factors if name not in varying]
     indicators = pd.get_dummies(types, prefix=AGREEMENT_TYPE, prefix_sep=" ", dtype=float)
-    compared = f"{AGREEMENT_TYPE} {reference}"
-    predictors = indicators.drop(columns=compared).join(varying.apply(statistics.standardise))
-    estimates = statistics.ordinary_least_squares(complete["margin"], predictors)
+    reference_term = f"{AGREEMENT_TYPE} {reference}"
+    predictors = indicators.drop(columns=reference_term).join(varying.apply(statistics.standardise))
+    estimates = statistics.ordinary_least_squares(complete_rows["margin"], predictors)
     if not estimates:
         if not statistics.enough(predictors):
             reason = FEW
         else:
             reason = CONSTANT if statistics.estimable(predictors) else COLLINEAR
         return [*remarks, _remark(reason, statistics.INTERCEPT, n)]
-    remarks.append(_remark(COMPARED, compared, int(type_counts[reference])))
+    remarks.append(_remark(COMPARED, reference_term, int(type_counts[reference])))
     return [{"analysis": MARGIN, **row} for row in estimates] + remarks
 
 

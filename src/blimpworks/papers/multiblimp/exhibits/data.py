@@ -116,11 +116,11 @@ def _measured_probabilities(tables: shared.Tables, labels: Labels) -> AgreementC
                 inflecting.append(lang)
         languages = (inflecting or counted)[:FALLBACK_LANGUAGES]
     # Values that occur on a subject or a verb; the singular is last, as in the paper.
-    present: set[str] = set()
+    present_values: set[str] = set()
     for lang in languages:
-        present.update(counts_by_language[lang][VALUE_COLUMNS].to_numpy().flat)
-    values = [value for value in measures.FEATURES[phenomenon[2:]][1] if value in present]
-    values = sorted(values, key=lambda value: value == "SG") + sorted(present - {*values})
+        present_values.update(counts_by_language[lang][VALUE_COLUMNS].to_numpy().flat)
+    values = [value for value in measures.FEATURES[phenomenon[2:]][1] if value in present_values]
+    values = sorted(values, key=lambda value: value == "SG") + sorted(present_values - {*values})
 
     cells: list[Cell] = []
     for order, subject in product(ORDERS, values):
@@ -176,9 +176,9 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
         texts = {(row["row"], row["column"]): row["text"] for _, row in printed.iterrows()}
         for _, row in printed.iterrows():
             cell = shared.printed_cell(row, (ROW_NAMES.get(row["row"], row["row"]), row["column"]))
-            certain = texts.get((row["row"], f"{row['column']} certain"))
-            text = f"{cell.text} ({certain})" if certain else cell.text
-            cells.append(replace(cell, text=text, printed=certain is not None))
+            certain_text = texts.get((row["row"], f"{row['column']} certain"))
+            text = f"{cell.text} ({certain_text})" if certain_text else cell.text
+            cells.append(replace(cell, text=text, printed=certain_text is not None))
     else:
         columns = ["lang", "phenomenon", "grammatical", "order", "label"]
         pairs = shared.read_plain(ITEMS, tables["items"], columns)
@@ -332,7 +332,7 @@ def regeneration(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
     remarks: dict[str, dict[str, str]] = {}
-    matching = 0
+    matching_count = 0
     for lang, name in [*labels.languages.items(), ("", ALL_LANGUAGES)]:
         row_filter: dict[str, object] = {"lang": lang} if lang else {}
         cells += [sum_cell(name, column, row_filter) for column in filters]
@@ -345,14 +345,14 @@ def regeneration(tables: shared.Tables, labels: Labels) -> Exhibit:
             cell = replace(compared, column="Ratio", value=value, text=text, formula=formula)
             cells.append(cell)
         is_equal = compared.value == published_n
-        matching += bool(lang) and is_equal
+        matching_count += bool(lang) and is_equal
         stub[name] = {"ISO": lang, "Paper": "" if published_n is None else str(published_n)}
         reason = "" if is_equal else reasons.get(lang, "")
         remarks[name] = {"Sources missing": missing_sources.get(lang, ""), "Reason": reason}
     return Exhibit(
         **describe(
             "regeneration",
-            matching=matching,
+            matching=matching_count,
             published=len(published),
             incomplete=sum(text != COMPLETE for text in missing_sources.values()),
         ),

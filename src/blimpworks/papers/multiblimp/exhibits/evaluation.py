@@ -110,21 +110,21 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
     for model in models:
         rivals = [name for name in models if name != model]
         where = {"model_a": model, "model_b": rivals, "method": labels.method}
-        compared = select_rows(comparisons, where)
-        if len(compared):
-            cell_key, n = (labels.models[model], BEST), compared["lang"].nunique()
-            cell = shared.formula_cell(compared, cell_key, LEADS, "comparisons", where, n=n)
+        tests = select_rows(comparisons, where)
+        if len(tests):
+            cell_key, n = (labels.models[model], BEST), tests["lang"].nunique()
+            cell = shared.formula_cell(tests, cell_key, LEADS, "comparisons", where, n=n)
             cells.append(replace(cell, stands_for=(model, "best")))
-    present = {cell.column for cell in cells}
-    absent = [name for name in TABLE3_NAMES.values() if name not in present]
+    filled_columns = {cell.column for cell in cells}
+    empty = [name for name in TABLE3_NAMES.values() if name not in filled_columns]
     # The best accuracy of a column is bold, among models that have judged all languages.
     overall = rows[rows["phenomenon"] == ALL]
     language_counts = overall.groupby("model")["lang"].nunique()
-    complete = language_counts.index[language_counts == overall["lang"].nunique()]
-    complete_names = {labels.models[str(model)] for model in complete}
+    complete_models = language_counts.index[language_counts == overall["lang"].nunique()]
+    complete_names = {labels.models[str(model)] for model in complete_models}
     accuracies = [cell for cell in cells if cell.column != BEST]
     return Exhibit(
-        **describe("table3", level=LEAD_BELOW, absent=absent, ranked=tables.get("frequencies")),
+        **describe("table3", level=LEAD_BELOW, absent=empty, ranked=tables.get("frequencies")),
         cells=cells,
         heads=HEADS_BY_NAME,
         bold=shared.best_of_each(accuracies, complete_names, by="column"),
@@ -266,7 +266,7 @@ def _published_tableb2(rows: pd.DataFrame, tables: shared.Tables, labels: Labels
     """Make Table B.2 as printed, beside accuracies of Table 5: ``rows``, by language and model."""
     stub: dict[str, dict[str, str]] = {}
     cells_by_column: dict[str, list[Cell]] = {"Accuracy": [], "p": [], "Table 5": []}
-    differing = []
+    differing_languages = []
     for _, number in shared.read_printed(tables, exhibit="tableb2").iterrows():
         lang, model = key = (number["row"], number["column"])
         if lang not in labels.languages:
@@ -280,9 +280,9 @@ def _published_tableb2(rows: pd.DataFrame, tables: shared.Tables, labels: Labels
             cell = accuracy_cell(rows.loc[[key]], (name, "Table 5"), labels, stands_for=key)
             cells_by_column["Table 5"].append(cell)
             if round(cell.value, 1) != number["value"]:
-                differing.append(name)
+                differing_languages.append(name)
     counts = Counter(texts["Model"] for texts in stub.values())
-    description = describe("tableb2_published", differing=differing, counts=counts)
+    description = describe("tableb2_published", differing=differing_languages, counts=counts)
     cells = [cell for cells in cells_by_column.values() for cell in cells]
     return Exhibit(**description, cells=cells, stub=stub)
 

@@ -55,7 +55,7 @@ def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> 
     take_literally(axes.figure)  # type: ignore[arg-type]
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
     pixel_points = axes.transData.transform(all_points[[RANKED_BY, "accuracy"]].to_numpy(float))
-    taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in pixel_points]
+    taken_boxes = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in pixel_points]
     above, below, *beside = OFFSETS
     for name, point in points.iterrows():
         # First on the side away from the curve.
@@ -66,8 +66,8 @@ def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> 
                 textcoords="offset points", ha=horizontal, va=vertical,
             )  # fmt: skip
             box = text.get_window_extent()
-            if not any(box.overlaps(taken_box) for taken_box in taken):
-                taken.append(box)
+            if not any(box.overlaps(taken_box) for taken_box in taken_boxes):
+                taken_boxes.append(box)
                 break
             text.remove()
 
@@ -108,7 +108,7 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
     if len(points):
         distances = np.abs(points["residual"].to_numpy(float))
         full_colour = min(FULL_COLOUR, np.nanmax(distances, initial=1.0))
-        drawn = axes.scatter(
+        dots = axes.scatter(
             points[RANKED_BY], points["accuracy"], c=points["residual"].fillna(0.0),
             cmap=DIVERGING, vmin=-full_colour, vmax=full_colour, s=18, edgecolors=style.GREY,
             linewidths=0.4, zorder=3,
@@ -120,7 +120,7 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
             y = analysis.logistic(x, curve["intercept"], curve[FREQUENCY])
             axes.plot(10**x, y, color=style.GREY, lw=1)
             label = "deviation from the curve (points)"
-            figure.colorbar(drawn, ax=axes, label=label, pad=0.02, aspect=30, extend="both")
+            figure.colorbar(dots, ax=axes, label=label, pad=0.02, aspect=30, extend="both")
         furthest = points["residual"].abs().sort_values(ascending=False).index[:MOST_NAMES]
         _name_points(axes, points.loc[furthest], points)
     else:
@@ -162,12 +162,12 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
     points = pd.DataFrame([labels.facts["models"][model] for model in cells], index=[*cells])
     points["accuracy"] = [cell.value for cell in cells.values()]
     has_size = points["parameters"].notna()
-    sized, unsized = points[has_size], points[~has_size]
-    figure = style.new_figure(style.COLUMN_INCHES, 3.4 if len(sized) > 2 else 2.4)
+    sized_points, unsized_points = points[has_size], points[~has_size]
+    figure = style.new_figure(style.COLUMN_INCHES, 3.4 if len(sized_points) > 2 else 2.4)
     axes = figure.subplots()
     looks = style.family_looks(points["family"])
     # Base models: filled markers, solid lines. Chat models: open markers, broken lines.
-    for family, members in sized.groupby("family", sort=False):
+    for family, members in sized_points.groupby("family", sort=False):
         colour, marker = looks[str(family)]
         for tuning, face, dashes in (("base", colour, "-"), ("chat", "white", "--")):
             tuned = members[members["tuning"] == tuning].sort_values("parameters")
@@ -178,7 +178,7 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
                     marker=marker, markersize=4.5, markerfacecolor=face,
                     label=f"{family}, {tuning}",
                 )  # fmt: skip
-    for model, point in unsized.iterrows():
+    for model, point in unsized_points.iterrows():
         colour, _ = looks[point["family"]]
         axes.axhline(point["accuracy"], color=colour, ls=":", lw=1.2)
         axes.annotate(
@@ -186,12 +186,12 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
             size=style.SMALL, xycoords=("axes fraction", "data"), textcoords="offset points",
         )  # fmt: skip
     axes.set_ylabel("accuracy (%)")
-    if len(sized):
+    if len(sized_points):
         axes.set_xscale("log")
         low, high = axes.get_xlim()
         powers_of_two = [2.0**n for n in range(-14, 11) if low <= 2.0**n <= high]
         ticks = powers_of_two[:: 1 + len(powers_of_two) // MOST_TICKS]
-        sizes = sorted({*sized["parameters"]})
+        sizes = sorted({*sized_points["parameters"]})
         axes.set_xticks(ticks if len(sizes) > 2 else sizes)
         axes.xaxis.set_major_formatter(lambda tick, _: shared.size_text(tick))
         axes.minorticks_off()
@@ -201,12 +201,12 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
     else:
         axes.set_xticks([])
         axes.set_xlabel("no size in the catalogue")
-    unknown = shared.counted(len(unsized), "model") if len(unsized) else ""
+    unsized_text = shared.counted(len(unsized_points), "model") if len(unsized_points) else ""
     # Accuracies over different languages cannot be compared; Table 3 prints those over all.
     numbers = {} if published else {model: rows.loc[[model], "lang"].nunique() for model in cells}
     most = max(numbers.values(), default=0)
     partial = [labels.models[model] for model, n in numbers.items() if n < most]
-    description = describe("fig5", unknown=unknown, partial=partial, published=published)
+    description = describe("fig5", unknown=unsized_text, partial=partial, published=published)
     return Exhibit(**description, cells=[*cells.values()], figure=figure)
 
 
@@ -233,11 +233,11 @@ def _draw_panel(
     in_group = accuracies.index.isin(filled)
     if in_group.all():  # a group of all languages is not marked
         in_group[:] = False
-    for drawn, colour, face, label in (
+    for mask, colour, face, label in (
         (~in_group, style.GREY, "none", None),
         (in_group, style.BLUE, style.BLUE, f"languages of {names[1]}"),
     ):
-        x, y = accuracies["a"][drawn], accuracies["b"][drawn]
+        x, y = accuracies["a"][mask], accuracies["b"][mask]
         dots = axes.scatter(x, y, s=12, edgecolors=colour, facecolors=face, label=label)
         dots.set(linewidths=0.8, zorder=3)
     if in_group.any():
@@ -263,9 +263,9 @@ def _name_furthest(axes: Axes, accuracies: pd.DataFrame, labels: Labels) -> None
     gap = accuracies["b"] - accuracies["a"]
     few_points = len(accuracies) <= MOST_PANEL_NAMES
     # Coordinates [percent] and side (-1: left, 1: right) of each name so far.
-    named: list[tuple[float, float, int]] = []
+    named_points: list[tuple[float, float, int]] = []
     for lang in gap.abs().sort_values(ascending=False, kind="stable").index[:MOST_TRIED]:
-        if len(named) == MOST_PANEL_NAMES:
+        if len(named_points) == MOST_PANEL_NAMES:
             break
         x, y = accuracies.loc[lang]
         name = labels.languages[str(lang)]
@@ -276,10 +276,10 @@ def _name_furthest(axes: Axes, accuracies: pd.DataFrame, labels: Labels) -> None
         for side in (away, -away) if few_points else (away,):
             covered = [
                 named_side == side and abs(x - named_x) < reach and abs(y - named_y) <= 4
-                for named_x, named_y, named_side in named
+                for named_x, named_y, named_side in named_points
             ]
             if not any(covered):
-                named.append((x, y, side))
+                named_points.append((x, y, side))
                 axes.annotate(
                     name, (x, y), (4 * side, 0), textcoords="offset points",
                     ha="right" if side < 0 else "left", va="center", size=style.SMALL,
@@ -313,9 +313,9 @@ def fig6(tables: shared.Tables, labels: Labels) -> Exhibit:
             text = "no accuracies of one of the two"
         else:
             columns = [of_model["accuracy"] for of_model in rows_by_model]
-            both = 100 * pd.concat(columns, axis=1, join="inner", keys=["a", "b"])
+            joint_accuracies = 100 * pd.concat(columns, axis=1, join="inner", keys=["a", "b"])
             members = labels.facts["groups"].get(group, [])
-            text = _draw_panel(axes, both, names, members, labels, lowest)
+            text = _draw_panel(axes, joint_accuracies, names, members, labels, lowest)
         texts.append(f"{letter}: {text}" if count > 1 else text)
         if count > 1:
             axes.set_title(f"{letter})", loc="left")
@@ -353,10 +353,10 @@ def _draw_factors(
     # Name the models that lack a term's coefficient; the caption says why they lack it.
     for y, term in enumerate(names):
         estimated = {*terms["model"][terms["term"] == term]}
-        lacking = [labels.models[model] for model in models if model not in estimated]
-        if lacking:
+        models_without_term = [labels.models[model] for model in models if model not in estimated]
+        if models_without_term:
             axes.annotate(
-                f"not estimated: {', '.join(lacking)}", (1, y), (-2, -5), ha="right",
+                f"not estimated: {', '.join(models_without_term)}", (1, y), (-2, -5), ha="right",
                 va="center", xycoords=("axes fraction", "data"), textcoords="offset points",
                 size=style.SMALL, color=style.GREY,
             )  # fmt: skip

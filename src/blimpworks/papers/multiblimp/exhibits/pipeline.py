@@ -144,18 +144,18 @@ def fitting(columns: Sequence[WordColumn], needed: set[int], width: float) -> li
         """Return the distance [words] from the nearest needed word; of equal ones, order as is."""
         return min(abs(column.word - word) for word in needed), column.word
 
-    kept = [*columns]
+    kept_columns = [*columns]
     while True:
         shortened: list[WordColumn] = []
         for column in columns:
-            if column in kept:
+            if column in kept_columns:
                 shortened.append(column)
             elif not shortened or shortened[-1].word:  # no ellipsis after an ellipsis
                 shortened.append(WordColumn(0, [Run(ELLIPSIS, FORM_SIZE, FAINT)]))
-        if len(kept) <= len(needed) or _total_width(shortened) <= width:
+        if len(kept_columns) <= len(needed) or _total_width(shortened) <= width:
             return shortened
-        removable = [column for column in kept if column.word not in needed]
-        kept.remove(max(removable, key=distance))
+        removable = [column for column in kept_columns if column.word not in needed]
+        kept_columns.remove(max(removable, key=distance))
 
 
 @dataclass(slots=True)
@@ -311,10 +311,11 @@ class Painter:
         groups = [*entries_by_form.values()]
         for entries in groups[:MOST_FORMS]:
             entry = entries[0]
-            decided = entry.matches or entry.chosen
+            is_decided = entry.matches or entry.chosen
             colour = GREEN if entry.matches else VERMILION
-            verdict = Run(entry.verdict, SMALL, colour if decided else FAINT)
-            form = self.spelling.run(entry.row.form, SIZE, colour if decided else INK, decided)
+            verdict = Run(entry.verdict, SMALL, colour if is_decided else FAINT)
+            form_colour = colour if is_decided else INK
+            form = self.spelling.run(entry.row.form, SIZE, form_colour, bold=is_decided)
             baseline = self.y + step([], [form])
             pen.text(x + width, baseline, verdict, "right")
             pen.text(x, baseline, form.fitted(width - verdict.width - 4))
@@ -343,10 +344,10 @@ class Painter:
             self.pen.text(mark_x, self.y + size, mark)
             text, start, end = (item[name] for name in (side, f"{side}_start", f"{side}_end"))
             before, form, after = text[:start], text[start:end], text[end:]
-            joined = bool(before) and not before[-1].isspace()
+            is_glued = bool(before) and not before[-1].isspace()
             runs = [
                 *spelling.words(before, False),
-                *spelling.words(form, joined, colour, True),
+                *spelling.words(form, is_glued, colour, True),
                 *spelling.words(after, bool(after) and not after[0].isspace()),
             ]
             start_x = self.x if spelling.rtl else edge

@@ -184,10 +184,10 @@ def _possible_subjects(
     # Each is counted for the first reason.
     heads = nodes.head[subjects]
     odd_relations = ("expl", "csubj:outer", "nsubj:outer")
-    odd = check_each(nodes.deprel, lambda name: any(text in name for text in odd_relations))
+    odd_mask = check_each(nodes.deprel, lambda name: any(text in name for text in odd_relations))
     drops = {
         "conjoined subject": _heads_of(nodes, nodes.deprel == "conj")[subjects],
-        "expletive or outer subject": _heads_of(nodes, odd)[heads],
+        "expletive or outer subject": _heads_of(nodes, odd_mask)[heads],
         "subject is not a noun or pronoun": ~np.isin(nodes.upos[subjects], ["NOUN", "PRON"]),
         "head is not a verb": ~np.isin(nodes.upos[heads], VERB_CLASSES),
     }
@@ -243,8 +243,9 @@ def find_candidates(
     if corrected(options, "participle_auxiliaries"):
         rows_of_file = read_cells(Path(__file__).with_name("participle_auxiliaries.tsv"))
         lemmas = [row["lemma"] for row in rows_of_file if row["lang"] == lang]
-        last = _auxiliary(nodes, all_words, last=True)[heads]
-        uninflected = inflects & (last >= 0) & np.isin(nodes.lemma, lemmas)[last]
+        last_rows = _auxiliary(nodes, all_words, last=True)[heads]
+        has_lemma = np.isin(nodes.lemma, lemmas)[last_rows]
+        uninflected = inflects & (last_rows >= 0) & has_lemma
         counts["- participle beside an auxiliary that has no agreement"] = int(uninflected.sum())
         inflects &= ~uninflected
     verbs = heads[inflects]

@@ -308,8 +308,9 @@ class Inflector:
             return UNDEFINED_VALUE
         # Values of the subject as a nominative: UniMorph's, or else the treebank's.
         for subjects in self.subjects:
-            spelt = lookup.spellings([subject], self.any_case, self.lang)
-            rows = [row for spelling in spelt for row in subjects.rows.get(spelling, ())]
+            rows: list[LexiconRow] = []
+            for spelling in lookup.spellings([subject], self.any_case, self.lang):
+                rows += subjects.rows.get(spelling, ())
             query, inflecting = lookup.NOMINATIVE, subjects.columns[self.feature]
             subject_values = lookup.collect_values(
                 subjects, rows, query, self._reported, inflecting

@@ -139,9 +139,9 @@ def read_unimorph(
         content = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
         lines = content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
     odd["without_line_end"] += bool(lines[-1])
-    filled = [line for line in lines if line.strip()]
-    odd["repeated"] += len(filled) - len({*filled})
-    odd["in_no_table"] += not filled
+    filled_lines = [line for line in lines if line.strip()]
+    odd["repeated"] += len(filled_lines) - len({*filled_lines})
+    odd["in_no_table"] += not filled_lines
 
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -206,10 +206,10 @@ def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[
 
     # As published, Turkish "İ" becomes "i" with a second dot.
     by_language = corrected(options, "letter_case")
-    small = partial(words.lower_case, lang=lang) if by_language else str.lower
+    lower_case = partial(words.lower_case, lang=lang) if by_language else str.lower
     counts: Counter[LexiconEntry] = Counter()
     # {entry: its text in the authors' file, which is sorted by these texts}
-    written: dict[LexiconEntry, str] = {}
+    authors_texts: dict[LexiconEntry, str] = {}
     cells = (occurrences[name].to_pylist() for name in (*columns, "count_all"))
     for lemma, form, upos, feats, count in zip(*cells, strict=True):
         pos = POS_OF_UPOS.get(upos or "")
@@ -227,10 +227,10 @@ def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[
             (name, "+".join(map(words.to_unimorph, value.split(","))))
             for name, value in ud_features.items()
         ]
-        entry = LexiconEntry(small(lemma), small(form), pos, words.render(features))
+        entry = LexiconEntry(lower_case(lemma), lower_case(form), pos, words.render(features))
         counts[entry] += count
-        sorted_features = sorted(ud_features.items())
-        written[entry] = ";".join([pos, *(f"{name}_{value}" for name, value in sorted_features)])
+        texts = [f"{name}_{value}" for name, value in sorted(ud_features.items())]
+        authors_texts[entry] = ";".join([pos, *texts])
 
     # Drop entries whose lemma and features have a far more frequent form.
     highest: Counter[LexiconEntry] = Counter()  # {entry without its form: frequency}
@@ -244,7 +244,7 @@ def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[
     kept = [entry for entry in counts if entry not in dropped]
     if kept and not corrected(options, "first_entry"):
         # The authors write the entries sorted, and their reader takes the first for a header.
-        kept.remove(min(kept, key=lambda entry: (entry.lemma, entry.form, written[entry])))
+        kept.remove(min(kept, key=lambda entry: (entry.lemma, entry.form, authors_texts[entry])))
     return {entry: counts[entry] for entry in kept if " " not in entry.form}
 
 

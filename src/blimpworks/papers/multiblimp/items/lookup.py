@@ -73,9 +73,9 @@ class Lexicon:
 
 def spellings(forms: Iterable[Any], any_case: bool, lang: str) -> frozenset[str]:
     """Return words (Arrow or Python strings) to look up; with ``any_case`` in lower case too."""
-    written = {str(form) for form in forms}
-    small = {words.lower_case(word, lang) for word in written if any_case}
-    return frozenset(written | small)
+    as_written = {str(form) for form in forms}
+    in_lower_case = {words.lower_case(word, lang) for word in as_written if any_case}
+    return frozenset(as_written | in_lower_case)
 
 
 Readings = dict[str, list[dict[str, str]]]
