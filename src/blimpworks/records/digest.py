@@ -161,8 +161,8 @@ def _module(name: str) -> _Module:
         raise ModuleNotFoundError(f"{name} is not a module of {PACKAGE} or of a paper's package")
     tree = strip_docstrings(ast.parse(path.read_text(encoding="utf-8")))
     module = _Module()
-    # "from . import x" in the module a.b.c is relative to a.b, but in the package a.b.c to itself.
-    packages = f"{name}.__init__" if path.name == "__init__.py" else name
+    # "from . import x" is relative to the module's package; a package is relative to itself.
+    packages = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -171,19 +171,17 @@ def _module(name: str) -> _Module:
                 else:
                     module.imports[alias.asname or alias.name.partition(".")[0]] = alias.name
         elif isinstance(node, ast.ImportFrom):
-            base = packages.split(".")[: -node.level] if node.level else []
+            # Each further dot leaves one package: "from .. import x".
+            base = packages[: len(packages) + 1 - node.level] if node.level else []
             origin = ".".join([*base, *filter(None, [node.module])])
             for alias in node.names:
-                full = f"{origin}.{alias.name}"
-                imported: Symbol | str = full
+                local, full = alias.asname or alias.name, f"{origin}.{alias.name}"
                 if alias.name == "*":
                     module.stars += [origin] if module_path(origin) else []
-                    continue
-                if module_path(full):
-                    imported = (full, EVERYTHING)
-                elif module_path(origin):
-                    imported = (origin, alias.name)
-                module.imports[alias.asname or alias.name] = imported
+                elif module_path(full):
+                    module.imports[local] = (full, EVERYTHING)
+                else:
+                    module.imports[local] = (origin, alias.name) if module_path(origin) else full
     for node in tree.body:
         names = _defined_names(node)
         for defined in names:
