@@ -27,14 +27,7 @@ LONGEST_SENTENCE = 999
 PATH = re.compile(r"\S*/\S*")
 LONG_QUOTATION = re.compile(r"(?<!\w)(['\"])((?:(?!\1).){80})(?:(?!\1).)+\1(?!\w)")
 """A quoted value of more than 80 characters."""
-BROKEN = (
-    csv.Error,
-    EOFError,
-    lzma.LZMAError,
-    zlib.error,
-    NotImplementedError,
-    OverflowError,
-)
+BROKEN = (csv.Error, EOFError, lzma.LZMAError, zlib.error, NotImplementedError, OverflowError)
 """Errors that readers of files raise, besides ValueError and OSError."""
 PATH_FAULTS = {
     errno.EISDIR: "is a directory",

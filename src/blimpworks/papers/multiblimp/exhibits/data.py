@@ -16,7 +16,6 @@ and VS. The last two tables are not in the paper.
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -37,14 +36,8 @@ PRINTED_PHENOMENON = "sv#"
 STUB = ("Subject", "Verb", "Order")
 """Columns of Table 1 before the numbers; a row's name joins their texts: "SG PL VS"."""
 VALUE_COLUMNS = ["subject_value", "verb_value"]
-
-
-class AgreementCells(NamedTuple):
-    """Cells of Table 1, (row, column) of the bold cells, and names of languages in print order."""
-
-    cells: list[Cell]
-    bold: set[shared.Place]
-    languages: list[str]
+Table1Cells = tuple[list[Cell], set[shared.Place], list[str]]
+"""Cells of Table 1, (row, column) of the bold cells, and names of languages in print order."""
 
 
 def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -74,7 +67,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
     )
 
 
-def _printed_probabilities(tables: shared.Tables, labels: Labels) -> AgreementCells:
+def _printed_probabilities(tables: shared.Tables, labels: Labels) -> Table1Cells:
     """Return the printed cells of Table 1, then the hidden cells that check them."""
     printed, names = shared.read_printed(tables, exhibit="table1"), labels.languages
     numbers = shared.by_place(printed)
@@ -91,10 +84,10 @@ def _printed_probabilities(tables: shared.Tables, labels: Labels) -> AgreementCe
     cells.sort(key=lambda cell: printed_rows.index(cell.row))
     bold = {(row, names[lang]) for row, lang in shared.printed_bold(printed)}
     languages = [names[lang] for lang in dict.fromkeys(lang for _, lang in numbers)]
-    return AgreementCells(cells + hidden, bold, languages)
+    return cells + hidden, bold, languages
 
 
-def _measured_probabilities(tables: shared.Tables, labels: Labels) -> AgreementCells:
+def _measured_probabilities(tables: shared.Tables, labels: Labels) -> Table1Cells:
     """Return the cells of Table 1, from the campaign's counts of agreement."""
     names, phenomenon = labels.languages, labels.facts["table1"]["phenomenon"]
     counts_by_language: dict[str, pd.DataFrame] = {}
@@ -145,7 +138,7 @@ def _measured_probabilities(tables: shared.Tables, labels: Labels) -> AgreementC
         for (value, order), test_labels in tests.groupby(["value", "order"])["label"]:
             if (test_labels == "+").all():
                 bold.add((f"{value} {value} {order}", names[path.stem]))
-    return AgreementCells(cells, bold, [names[lang] for lang in languages])
+    return cells, bold, [names[lang] for lang in languages]
 
 
 COUNTED_ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}

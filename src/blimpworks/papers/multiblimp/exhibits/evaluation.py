@@ -371,11 +371,7 @@ MEASURED: Mapping[shared.Place, tuple[str, Formula, Mapping[str, str]]] = {
     ("data", "pairs"): ("MultiBLiMP 1.0: pairs", COUNT, {}),
     ("data", "languages"): ("MultiBLiMP 1.0: languages", KINDS, {}),
 } | {
-    (key, "languages"): (
-        f"{name} agreement: languages",
-        LANGUAGE_COUNT,
-        {"phenomenon": key},
-    )
+    (key, "languages"): (f"{name} agreement: languages", LANGUAGE_COUNT, {"phenomenon": key})
     for key, name in (("sv#", "Subject-verb number"), ("spP", "Subject-participle person"))
 }
 """Title, formula and filter of the campaign's items, keyed by printed row and column."""

@@ -45,11 +45,9 @@ DIVERGING = LinearSegmentedColormap.from_list("deviation", [style.ORANGE, "#DDDD
 
 
 def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> None:
-    """Write the names of ``points`` beside them; a name is left out if it would cover another.
+    """Write the names of ``points`` where they cover no other name, and none of ``all_points``.
 
-    Both data frames have a row for each name (a language), with ``RANKED_BY`` and accuracy. A name
-    may cover no name, and none of ``all_points``. Points have a residual: the distance from the
-    curve, positive above it.
+    Rows are languages, with ``RANKED_BY``, accuracy, and residual: the distance above the curve.
     """
     axes.margins(y=0.1)
     take_literally(axes.figure)  # type: ignore[arg-type]
@@ -255,10 +253,9 @@ def _draw_panel(
 
 
 def _name_furthest(axes: Axes, accuracies: pd.DataFrame, labels: Labels) -> None:
-    """Name the languages furthest from the line of equal accuracy, on the side away from it.
+    """Name the languages furthest from equal accuracy, on the side away from the line if possible.
 
-    A name is left out if it would cover another. If there are few points, a name that has no room
-    on one side can be on the other side.
+    A name is left out if it would cover another. Only among few points, it may change its side.
     """
     gap = accuracies["b"] - accuracies["a"]
     few_points = len(accuracies) <= MOST_PANEL_NAMES

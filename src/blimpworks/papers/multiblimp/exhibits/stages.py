@@ -4,10 +4,9 @@
 (``Stages``). ``stage_cells`` makes the figure's cells from these rows. A cell is a number or text
 with its table and filter, such as "Distance: 1" from ``candidates``. Source: section 4, Figure 2.
 
-The stages: a sentence of a treebank has a candidate, a subject and the word that agrees with it.
-The agreement test tells whether such words agree in the language. The lexicon has other forms of
-the word, and one of them makes the ungrammatical sentence. At last, the pairs of each condition
-("PL>SG/SV/verb") are drawn by weight.
+A candidate is a subject and the word of its sentence that agrees with it. The agreement test tells
+whether such words agree in the language. Another form of the word, from the lexicon, makes the
+ungrammatical sentence. At last, pairs of each condition ("PL>SG/SV/verb") are drawn by weight.
 """
 
 from collections.abc import Mapping, Sequence
