@@ -65,14 +65,13 @@ def load_evidence(
     (section 4.2, decision ``agreement_evidence``):
 
     - published, sv: UniMorph and the treebank's lexicon together, without undefined values;
-    - published, sp: UniMorph, or the treebank's lexicon if UniMorph has none; undefined values are
-      kept;
-    - corrected: the annotation of the word in its sentence, or else UniMorph; without undefined
-      values.
+    - published, sp: UniMorph, or else the treebank's lexicon; undefined values are kept;
+    - corrected: the word's annotation in its sentence, or else UniMorph; without undefined values.
     """
     annotation_first = corrected(options, "agreement_evidence")
     any_case = corrected(options, "letter_case")
-    unite_lexicons = annotation_first or construction != "sp"
+    # In this case the treebank's lexicon comes second, and undefined values are kept.
+    unimorph_first = construction == "sp" and not annotation_first
     sources = lookup.SOURCES[:1] if annotation_first else lookup.SOURCES
 
     def load(
@@ -92,18 +91,19 @@ def load_evidence(
         def values_of(feature: str, form: str, feats: str | None) -> Set[str]:
             annotated = words.parse_feats(feats)
             # "Number[subj]", if the word has it, precedes "Number".
-            stated = [annotated[name] for name in words.STATED_AS[feature] if name in annotated]
-            if annotation_first and stated and stated[0]:
-                return words.alternatives(stated[0])
+            for name in words.STATED_AS[feature] if annotation_first else ():
+                if annotated.get(name):
+                    return words.alternatives(annotated[name])
             values: set[str] = set()
             for loaded in lexicons:
                 inflecting = loaded.columns[feature]
-                if inflecting and (unite_lexicons or not values):
+                is_needed = not (unimorph_first and values)
+                if inflecting and is_needed:
                     rows = loaded.rows.get(form, ())
                     if not rows and any_case:
                         rows = loaded.rows.get(words.lower_case(form, lang), ())
                     values |= lookup.collect_values(loaded, rows, query, inflecting, inflecting)
-            return values - {words.UNDEFINED} if unite_lexicons else values
+            return values if unimorph_first else values - {words.UNDEFINED}
 
         return values_of
 
