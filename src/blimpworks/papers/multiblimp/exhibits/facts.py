@@ -151,7 +151,7 @@ def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
         return [*PRINTED_MODELS]
     printed_families = {row.family for name, row in models.items() if name in PRINTED_MODELS}
     largest: dict[tuple[str, str], str] = {}  # {(family, tuning): model}
-    for name, row in sorted(models.items(), key=lambda entry: entry[1].parameters or 0):
+    for name, row in sorted(models.items(), key=lambda entry: entry[1].billions(campaign) or 0):
         if row.family not in printed_families:
             largest[row.family, row.tuning] = name
     chosen = {*PRINTED_MODELS, *largest.values()}
@@ -167,13 +167,11 @@ def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     printed there need it to differ from its base model on fewer than 3 % of pairs.
     """
     rows = {name: _models(catalogue)[name] for name in table_models(campaign, catalogue)}
-    bases = {(row.family, row.parameters) for row in rows.values() if row.tuning == "base"}
-    chat_versions = {
-        name
-        for name, row in rows.items()
-        if row.tuning == "chat" and (row.family, row.parameters) in bases
-    }
-    return [name for name in rows if name not in chat_versions]
+    versions = {name: (row.family, row.billions(campaign)) for name, row in rows.items()}
+    bases = {versions[name] for name, row in rows.items() if row.tuning == "base"}
+    return [
+        name for name, row in rows.items() if row.tuning == "base" or versions[name] not in bases
+    ]
 
 
 def sized_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
@@ -195,7 +193,7 @@ def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
     if TREND_MODEL in models:
         return TREND_MODEL
     names = table_models(campaign, catalogue)
-    by_size = sorted(names, key=lambda name: models[name].parameters or 0)
+    by_size = sorted(names, key=lambda name: models[name].billions(campaign) or 0)
     return by_size[-1] if by_size else ""
 
 
