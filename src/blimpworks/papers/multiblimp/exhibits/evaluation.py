@@ -194,9 +194,13 @@ def table5(tables: shared.Tables, labels: Labels) -> Exhibit:
     models = _models(labels)
     rows = read_accuracies(tables, labels)
     rows = rows[(rows["phenomenon"] == ALL) & rows["model"].isin(models)]
-    languages, lang_of, model_of = [*labels.languages], rows["lang"], rows["model"]
-    order = [(languages.index(lang_of[i]), models.index(model_of[i]), i) for i in rows.index]
-    rows = rows.loc[[i for _, _, i in sorted(order)]]
+    languages = [*labels.languages]
+
+    def rank(index: Any) -> tuple[int, int]:
+        row = rows.loc[index]
+        return languages.index(row["lang"]), models.index(row["model"])
+
+    rows = rows.loc[sorted(rows.index, key=rank)]
     published = labels.source == "published"
     # The first column is the language's number of pairs, whether a model judged them or not.
     cells: list[Cell] = []
