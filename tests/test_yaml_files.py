@@ -34,6 +34,8 @@ REFUSED = {
     "{a: " * 3000: "more than 50 levels",
     "a: " + "9" * 90_000: "more than 100 characters of a number",
     "a: " + "1:" * 40_000 + "1": "more than 100 characters of a number",
+    "seed: 010": "line 1, column 7: 010 is the number 8 in YAML; write 8, or quote it",
+    "a: [1:30]": "1:30 is the number 90 in YAML; write 90, or quote it",
     "x" * 100_001: "has 100,001 characters; expected YAML of at most 100,000",
     "a: 2001-99-99": "month must be in 1..12",
     "!!python/object/apply:os.system [ls]": "apply:os.system', expected a plain value",

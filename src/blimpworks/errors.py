@@ -18,18 +18,18 @@ Value = TypeVar("Value")
 
 LONGEST_UNSHORTENED = 299
 """Characters of a sentence above which its long words, quoted values and lists are shortened."""
-WORD = re.compile(r"([^\s/]{80})[^\s/]+")
+LONG_WORD = re.compile(r"([^\s/]{80})[^\s/]+")
 """A word of more than 80 characters that is not a path."""
-LIST = re.compile(r"((?:[^\s,]+, ){6})((?:[^\s,]+, ){3,})")
+LONG_LIST = re.compile(r"((?:[^\s,]+, ){6})((?:[^\s,]+, ){3,})")
 """A list of more than nine words with commas between them."""
 LONGEST_SENTENCE = 999
 """Characters of a sentence, without its paths, above which its middle is cut out."""
 PATH = re.compile(r"\S*/\S*")
-QUOTATION = re.compile(r"(?<!\w)(['\"])((?:(?!\1).){80})(?:(?!\1).)+\1(?!\w)")
+LONG_QUOTATION = re.compile(r"(?<!\w)(['\"])((?:(?!\1).){80})(?:(?!\1).)+\1(?!\w)")
 """A quoted value of more than 80 characters."""
 BROKEN = (csv.Error, EOFError, lzma.LZMAError, zlib.error, NotImplementedError, OverflowError)
 """Errors that readers of files raise, besides ValueError and OSError."""
-UNREADABLE = {
+PATH_FAULTS = {
     errno.EISDIR: "is a directory",
     errno.ENOTDIR: "is below a file, not a directory",
     errno.EACCES: "may not be read",
@@ -47,9 +47,9 @@ def shortened(sentence: str) -> str:
     116
     """
     if len(sentence) > LONGEST_UNSHORTENED:
-        sentence = WORD.sub(r"\1…", QUOTATION.sub(r"\1\2…\1", sentence))
+        sentence = LONG_WORD.sub(r"\1…", LONG_QUOTATION.sub(r"\1\2…\1", sentence))
         # A list keeps its first six words, the number of left out words, and its last word.
-        sentence = LIST.sub(lambda m: f"{m[1]}… ({m[2].count(', ')} more), ", sentence)
+        sentence = LONG_LIST.sub(lambda m: f"{m[1]}… ({m[2].count(', ')} more), ", sentence)
     if len(PATH.sub("", sentence)) > LONGEST_SENTENCE:
         kept_length = LONGEST_SENTENCE // 3
         sentence = f"{sentence[: LONGEST_SENTENCE - kept_length - 3]} … {sentence[-kept_length:]}"
@@ -133,9 +133,9 @@ def reading(path: Path, expected: str, remedy: str) -> Iterator[None]:
         ) from error
     except OSError as error:
         # Arrow's errors have no number. Other numbers, as of a full disk, are not about the file.
-        if error.errno is not None and error.errno not in UNREADABLE:
+        if error.errno is not None and error.errno not in PATH_FAULTS:
             raise
-        fault = f" {UNREADABLE[error.errno]}" if error.errno else f": {fault_of(error)}"
+        fault = f" {PATH_FAULTS[error.errno]}" if error.errno else f": {fault_of(error)}"
         raise UserError(f"{path}{fault}; expected {expected}. {remedy}") from error
     except (ValueError, RecursionError, *BROKEN) as error:
         line = getattr(error, "lineno", None)

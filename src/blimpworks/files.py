@@ -1,9 +1,10 @@
 """Write files atomically, read text and JSON with checks, compute checksums, and check names.
 
-``write_text`` and ``atomic`` write ``a.tsv`` under a temporary name, then rename it. Readers see
-the old or the complete file. The temporary name is ``.a.tsv.0f3a9c21-4711.tmp``, with a hash of the
-machine and the number of the process. ``table_rows`` and ``load_json`` read files of users and
-servers; ``below`` checks their names.
+``write_text`` and ``atomic`` write ``a.tsv`` under a temporary name, then rename it, so that other
+processes read either the old or the complete file. The temporary name has a hash of the machine and
+the number of the process: ``.a.tsv.0f3a9c21-4711.tmp``. A temporary file whose process has ended is
+abandoned, and removed by the next process that writes ``a.tsv``. ``table_rows`` and ``load_json``
+read files of users and servers; ``below`` checks their names.
 """
 
 import csv
@@ -33,7 +34,7 @@ _redirection: ContextVar[Path | None] = ContextVar("redirection", default=None)
 KEPT = ".kept"
 """Name of a file that protects the temporary directory around it from removal."""
 SILENCE = 7 * 24 * 3600.0
-"""Age in seconds from which temporary files of other machines are taken for abandoned."""
+"""Age in seconds from which temporary files of other machines count as abandoned."""
 _RUST = re.compile(r"\(os error (\d+)\)")
 """End of a Rust library's message, such as "No space left on device (os error 28)"."""
 _TEMPORARY = re.compile(r"\.([0-9a-f]{8})-(\d+)(\.\w+)?\.tmp$")
@@ -205,8 +206,8 @@ def rust_errors(path: Path) -> Iterator[None]:
 def named_errors(path: Path, temporary: Path | None = None) -> Iterator[None]:
     """Let OSErrors of a block that writes ``path`` name this path; also act as ``rust_errors``.
 
-    ``temporary``: path at which the block writes, which errors would name otherwise. (The error of
-    a failed write names no file. Of the two files of a failed copy, the target is used.)
+    ``temporary``: file or directory that the block writes, which errors would name otherwise. (The
+    error of a failed write names no file. Of the two files of a failed copy, the target is used.)
     """
     writing = temporary or path
     try:
@@ -252,6 +253,7 @@ def whole_directory(path: Path) -> Iterator[Path]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     clear_abandoned(path.parent, f".{path.name}.")
+    # A directory cannot be replaced in one step, so the old one is renamed before it is removed.
     temporary, before = temporary_path(path), temporary_path(path.with_name(f"{path.name}.before"))
     remove(temporary)
     temporary.mkdir()
@@ -330,24 +332,20 @@ def text_of(path: Path, encoding: str = "utf-8") -> str:
     return text
 
 
-def whole(text: str) -> str:
-    """Return ``text``. Raises BadLine if the last line has no line end: it may be cut short."""
-    if text and not text.endswith("\n"):
-        raise BadLine(text.count("\n") + 1, "the line has no end, so the file may be cut short")
-    return text
-
-
 def table_rows(
     path: Path, columns: Sequence[str], **dialect: Any
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield (number of the row's last line, {heading: cell}) for each row of a UTF-8 table.
 
-    ``dialect``: arguments of ``csv.reader``, such as ``delimiter``. Raises as ``text_of`` and
-    ``whole`` do; BadLine also for missing ``columns``, a repeated heading, a row with more or fewer
-    cells than headings, and a table without rows; csv.Error for open quotes.
+    ``dialect``: arguments of ``csv.reader``, such as ``delimiter``. Raises as ``text_of`` does, and
+    csv.Error for open quotes. Raises BadLine for missing ``columns``, a repeated heading, a table
+    without rows, more or fewer cells than headings, and a last line without an end.
     """
+    text = text_of(path)
+    if text and not text.endswith("\n"):
+        raise BadLine(text.count("\n") + 1, "the line has no end, so the file may be cut short")
     cells: list[str] | None = None
-    reader = csv.reader(io.StringIO(whole(text_of(path)), newline=""), strict=True, **dialect)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, **dialect)
     headings = next(reader, [])
     if len({*headings}) < len(headings):
         raise BadLine(1, "two columns have the same heading")

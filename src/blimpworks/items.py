@@ -48,12 +48,13 @@ def regions_of(good: str, bad: str) -> Regions:
     """Return the spans of words after the common beginning and before the common end of a pair.
 
     Each span has at least one word. If one sentence only adds words to the other, both spans also
-    have the next word (at the end of a sentence, the previous word). If the sentences are equal,
-    the spans are the sentences.
+    have the next word: "is" and "not is" (at the end of a sentence, the previous word). If the
+    sentences are equal, the spans are the sentences.
     """
     good_words, bad_words = good.split(" "), bad.split(" ")
     words_before = words_after = 0
     if good != bad:
+        # One word of the shorter sentence at least is in its span.
         shorter = min(len(good_words), len(bad_words))
         words_before = min(common_prefix_length(good_words, bad_words), shorter - 1)
         good_tail, bad_tail = good_words[words_before + 1 :], bad_words[words_before + 1 :]

@@ -118,6 +118,7 @@ def count_rows(path: Path) -> int:
 
 METADATA_KEY = b"blimpworks"
 STRING = pa.string()
+# A column of few different texts, each of which is stored once.
 LABEL = pa.dictionary(pa.int32(), STRING)
 INT, FLOAT, BOOL = pa.int32(), pa.float64(), pa.bool_()
 LONG = pa.int64()

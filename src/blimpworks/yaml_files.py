@@ -1,5 +1,6 @@
 """Read YAML safely (``read_yaml``): plain values, unique keys, limits on size and nesting."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ MOST_VALUES = 10_000
 DIGITS = 100
 """Most characters of a number."""
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+ODD_NUMBER = re.compile(r"[-+]?0[0-7_]+|.*:.*")
+"""Numbers of base 8 (010 is 8) and base 60 (1:30 is 90) in YAML 1.1."""
 MERGE = "tag:yaml.org,2002:merge"
 Mark = yaml.error.Mark
 
@@ -76,6 +79,12 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
             children = node.value
         if node.tag in NUMBERS:
             self._limit(len(node.value), DIGITS, "characters of a number", mark)
+            if ODD_NUMBER.fullmatch(node.value):
+                number = self.construct_object(node)
+                problem = (
+                    f"{node.value} is the number {number} in YAML; write {number}, or quote it"
+                )
+                raise ComposerError(None, None, problem, mark)
         extents = [self._extents[child] for child in children]
         size = 1 + sum(values for values, _ in extents)
         depth = 1 + max((levels for _, levels in extents), default=0)

@@ -150,6 +150,20 @@ HARMLESS = {
         ("main", "import ceil as outside", "import ceil as rounded"),
         ("main", "outside(", "rounded("),
     ],
+    "relative-imports": [
+        ("main", "from blimpworks.sample import tools", "from . import tools"),
+        ("main", "from blimpworks.sample.tools import CONSTANT", "from .tools import CONSTANT"),
+        ("main", "from blimpworks.sample.late", "from ..sample.late"),
+        ("__init__", "from blimpworks.sample.tools", "from .tools"),
+    ],
+    "all-names-of-a-module": [
+        ("main", "from blimpworks.sample.tools import CONSTANT, Base", "from .tools import *"),
+        ("__init__", "import reexported", "import *"),
+    ],
+    "imported-by-full-name": [
+        ("main", "from blimpworks.sample import tools", "import blimpworks.sample.tools"),
+        ("main", "tools.by_module()", "blimpworks.sample.tools.by_module()"),
+    ],
     "moved": [
         ("tools", "\ndef deep(x):\n    return x\n", "from blimpworks.sample.alone import deep\n"),
         ("alone", "def alone", "def deep(x):\n    return x\n\ndef alone"),

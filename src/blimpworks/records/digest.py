@@ -1,9 +1,9 @@
 """Compute digests of the code that a command runs: ``code_digest("module:name")``.
 
 Snakemake reruns a rule when a param changes, but it does not look inside imported modules. Each
-rule therefore has a param with the digest of all functions, classes and constants that its entry
-points (``module:name``) reach by name. Comments, docstrings, types, layout, error messages and
-names of variables change no digest (``normal_form``).
+rule therefore has a param with the digest of all definitions (functions, classes and constants)
+that its entry points reach by name. Comments, docstrings, types, layout, error messages and names
+of variables change no digest (``normal_form``).
 
 The digest follows names, ``module.name`` and imports, also inside functions. A function that is
 found by a string at run time must therefore be an entry point too.
@@ -29,6 +29,7 @@ from blimpworks.records.normal_form import (
     MENTION,
     NormalForm,
     Symbol,
+    dotted_name,
     normal_form,
     strip_docstrings,
 )
@@ -60,8 +61,9 @@ def package_folders() -> dict[str, Path]:
 
 
 FILE = ROOT / "__pycache__" / f"digests-{sys.implementation.cache_tag}.json"
-"""Cache of [digest, reached modules] by entry points, from earlier processes with the same code."""
+"""Cache of earlier processes with the same code: {entry points: [digest, reached modules]}."""
 _computed: dict[str, list[Any]] = {}
+"""The same for digests that this process has computed."""
 
 
 @cache
@@ -134,9 +136,12 @@ class _Module:
 
     definitions: dict[str, list[ast.stmt]] = field(default_factory=dict)
     effects: list[ast.stmt] = field(default_factory=list)
-    """Statements that run on import and define nothing, except ``if`` blocks."""
+    """Statements that run on import and define nothing, as ``NAMES |= …``; no ``if`` blocks."""
     imports: dict[str, Symbol | str] = field(default_factory=dict)
-    """Definitions by imported name; full names for packages that digests do not follow."""
+    """Definitions by imported name, such as ``tools`` or ``package.tools``; full names for packages
+    that digests do not follow."""
+    stars: list[str] = field(default_factory=list)
+    """Modules of which all names are imported (``from tools import *``)."""
 
 
 def _defined_names(node: ast.stmt) -> list[str]:
@@ -156,22 +161,27 @@ def _module(name: str) -> _Module:
         raise ModuleNotFoundError(f"{name} is not a module of {PACKAGE} or of a paper's package")
     tree = strip_docstrings(ast.parse(path.read_text(encoding="utf-8")))
     module = _Module()
+    # "from . import x" is relative to the module's package; a package is relative to itself.
+    packages = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom | ast.Import):
+        if isinstance(node, ast.Import):
             for alias in node.names:
-                symbol: Symbol | None = None
-                if isinstance(node, ast.Import):
-                    local, full = alias.asname or alias.name.partition(".")[0], alias.name
-                    if alias.asname and module_path(full):
-                        symbol = (full, EVERYTHING)
+                if module_path(alias.name):
+                    module.imports[alias.asname or alias.name] = (alias.name, EVERYTHING)
                 else:
-                    origin = node.module or ""
-                    local, full = alias.asname or alias.name, f"{origin}.{alias.name}"
-                    if module_path(full):
-                        symbol = (full, EVERYTHING)
-                    elif module_path(origin):
-                        symbol = (origin, alias.name)
-                module.imports[local] = symbol or full
+                    module.imports[alias.asname or alias.name.partition(".")[0]] = alias.name
+        elif isinstance(node, ast.ImportFrom):
+            # Each further dot leaves one package: "from .. import x".
+            base = packages[: len(packages) + 1 - node.level] if node.level else []
+            origin = ".".join([*base, *filter(None, [node.module])])
+            for alias in node.names:
+                local, full = alias.asname or alias.name, f"{origin}.{alias.name}"
+                if alias.name == "*":
+                    module.stars += [origin] if module_path(origin) else []
+                elif module_path(full):
+                    module.imports[local] = (full, EVERYTHING)
+                else:
+                    module.imports[local] = (origin, alias.name) if module_path(origin) else full
     for node in tree.body:
         names = _defined_names(node)
         for defined in names:
@@ -194,6 +204,17 @@ def definitions(source: str) -> dict[str, str]:
     return texts
 
 
+def _imported(module: str, name: str) -> Symbol | str | None:
+    """Return the definition that a module imports by a name; a full name if it is not followed."""
+    parsed = _module(module)
+    if name in parsed.imports:
+        return parsed.imports[name]
+    for star in reversed(parsed.stars):
+        if name in _module(star).definitions or _imported(star, name):
+            return star, name
+    return None
+
+
 def _resolve(symbol: Symbol) -> Symbol | str | None:
     """Follow imports to the definition, and return it; only its name if its module is excluded."""
     module, name = symbol
@@ -201,7 +222,7 @@ def _resolve(symbol: Symbol) -> Symbol | str | None:
         return name
     if name == EVERYTHING or name in _module(module).definitions:
         return symbol
-    imported = _module(module).imports.get(name)
+    imported = _imported(module, name)
     if isinstance(imported, tuple):
         return _resolve(imported)
     inner = f"{module}.{name}"
@@ -211,8 +232,8 @@ def _resolve(symbol: Symbol) -> Symbol | str | None:
 def _definition_of(module: str, node: ast.expr) -> Symbol | str | None:
     """Return the definition that a name, or ``module.name``, refers to in the code of a module."""
     parsed = _module(module)
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        target = parsed.imports.get(node.value.id)
+    if isinstance(node, ast.Attribute):
+        target = parsed.imports.get(dotted_name(node.value))
         if isinstance(target, tuple) and target[1] == EVERYTHING:
             return _resolve((target[0], node.attr))
         return None
@@ -220,7 +241,7 @@ def _definition_of(module: str, node: ast.expr) -> Symbol | str | None:
         return None
     if node.id in parsed.definitions:
         return module, node.id
-    imported = parsed.imports.get(node.id)
+    imported = _imported(module, node.id)
     return _resolve(imported) if isinstance(imported, tuple) else imported
 
 
@@ -236,7 +257,7 @@ def _direct(symbol: Symbol) -> NormalForm:
     for statement in parsed.effects:
         names_used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
         used_definitions = names_used & parsed.definitions.keys()
-        # A statement that uses no definition of the module may affect all of them.
+        # A statement that uses no definition of the module may affect each definition.
         if name in used_definitions or not used_definitions:
             statements.append(statement)
     form = normal_form(
@@ -315,10 +336,8 @@ EQUAL: dict[str, str] = {
     "e47adad1a183cdec": "26cd7f834c988002",  # vllm, answers
 }
 """Digest of an earlier version of an engine's code, keyed by the digest of the present version.
-
 Both versions give the same numbers, so scores and answers of the earlier version stay valid. A row
-is added after a comparison (docs/engines.md, "What stays valid").
-"""
+is added after a comparison (docs/engines.md, "What stays valid")."""
 
 
 def number_digest(*entries: str) -> str:

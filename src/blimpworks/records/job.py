@@ -123,6 +123,7 @@ def git_state() -> dict[str, Any]:
     return {"commit": commit.decode().strip() if commit is not None else None, "clean": clean}
 
 
+# Path, SHA-256 and size of each file, with the files below directories.
 def _files(paths: Sequence[Path]) -> list[dict[str, Any]]:
     return [
         {"path": str(p), "sha256": sha256_of(p), "bytes": p.stat().st_size}
@@ -131,10 +132,10 @@ def _files(paths: Sequence[Path]) -> list[dict[str, Any]]:
 
 
 def _records_of(inputs: Sequence[Mapping[str, Any]], edited: Collection[Path]) -> dict[str, str]:
-    """Return, by the path of each input that a job made, the SHA-256 of that job's record.
+    """Return {path of an input that a job made: SHA-256 of that job's record}.
 
-    Raises UserError for an input that differs from its record, unless it is in ``edited``: people
-    may change these files.
+    Raises UserError for an input that differs from its record. Inputs in ``edited`` are left out,
+    because people may change these files.
     """
     search, hashes = Records(), {}
     for entry in inputs:

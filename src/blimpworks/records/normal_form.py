@@ -18,10 +18,8 @@ from typing import Any, NamedTuple
 Symbol = tuple[str, str]
 """A module and the name of a definition in it."""
 Resolve = Callable[[ast.expr], Symbol | str | None]
-"""Function that returns the definition of the package that a name in the code refers to.
-
-For an import from another package it returns the full name, and for any other name None.
-"""
+"""Function that returns the definition of the package that a name in the code refers to. For an
+import from another package it returns the full name, and for any other name None."""
 
 ADDRESS = re.compile(r"[a-z_]\w*(\.[a-z_]\w*)+:[A-Za-z_]\w*|blimpworks(\.[a-z_]\w*)+")
 """A string that names a definition, as ``module:name``, or a module of the package."""
@@ -30,7 +28,7 @@ MENTION = "\0"
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Scope = dict[str, str]
-"""Local names and their numbers."""
+"""Numbers of local variables: ``{"total": "v0"}``; names that other code uses stay."""
 
 
 class NormalForm(NamedTuple):
@@ -56,7 +54,15 @@ def strip_docstrings(tree: ast.Module) -> ast.Module:
     return tree
 
 
-def _bound(node: ast.AST) -> Iterator[str]:
+def dotted_name(node: ast.expr) -> str:
+    """Return a name, or names with dots between them, as text; "" for other expressions."""
+    if isinstance(node, ast.Attribute):
+        before = dotted_name(node.value)
+        return f"{before}.{node.attr}" if before else ""
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _assigned_names(node: ast.AST) -> Iterator[str]:
     """Yield the names that a statement or expression assigns in its scope, in order."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
@@ -74,15 +80,15 @@ def _bound(node: ast.AST) -> Iterator[str]:
     if isinstance(node, matched) and named:
         yield named
     for child in ast.iter_child_nodes(node):
-        yield from _bound(child)
+        yield from _assigned_names(child)
 
 
-def _copied(node: Any) -> Any:
+def _copy_of(node: Any) -> Any:
     if isinstance(node, list):
-        return [*map(_copied, node)]
+        return [*map(_copy_of, node)]
     if not isinstance(node, ast.AST):
         return node
-    return type(node)(**{name: _copied(value) for name, value in ast.iter_fields(node)})
+    return type(node)(**{name: _copy_of(value) for name, value in ast.iter_fields(node)})
 
 
 @dataclass
@@ -96,6 +102,7 @@ class _Normaliser(ast.NodeTransformer):
     mentions: list[Symbol] = field(default_factory=list)
     strings: list[str] = field(default_factory=list)
     scopes: list[Scope] = field(default_factory=list)
+    """Scopes from the outermost to the innermost."""
     numbers: Iterator[int] = field(default_factory=count)
 
     def _local(self, name: str) -> str | None:
@@ -122,7 +129,8 @@ class _Normaliser(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """Replace ``module.name`` by the definition."""
-        if isinstance(node.value, ast.Name) and self._local(node.value.id) is None:
+        module = dotted_name(node.value)
+        if module and self._local(module.partition(".")[0]) is None:
             meaning = self.resolve(node)
             if meaning is not None:
                 return self._mention(meaning)
@@ -155,7 +163,7 @@ class _Normaliser(ast.NodeTransformer):
         """Normalise a function's statements, in a scope of its own."""
         named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         parameters = [a.arg for a in (*named, arguments.vararg, arguments.kwarg) if a is not None]
-        names = (name for statement in body for name in _bound(statement))
+        names = (name for statement in body for name in _assigned_names(statement))
         not_local = {*parameters}
         for node in (node for statement in body for node in ast.walk(statement)):
             if isinstance(node, ast.Global | ast.Nonlocal):
@@ -212,7 +220,7 @@ class _Normaliser(ast.NodeTransformer):
             setattr(node, field_name, [self.visit(child) for child in children])
         # Fields and methods keep their names, which other code uses. They are in scope in the
         # statements of the class, but not in its methods.
-        fields = {name: name for statement in node.body for name in _bound(statement)}
+        fields = {name: name for statement in node.body for name in _assigned_names(statement)}
         for statement in node.body:
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._function(statement)
@@ -226,7 +234,9 @@ class _Normaliser(ast.NodeTransformer):
         return node
 
     def _comprehension(self, node: Comprehension) -> ast.AST:
-        self._enter(name for generator in node.generators for name in _bound(generator.target))
+        self._enter(
+            name for generator in node.generators for name in _assigned_names(generator.target)
+        )
         node.generators = [self.visit(generator) for generator in node.generators]
         for field_name in ("elt", "key", "value"):
             if hasattr(node, field_name):
@@ -257,6 +267,6 @@ def normal_form(
 ) -> NormalForm:
     """Return the normal form of the statements that define ``name``; they are not changed."""
     normaliser = _Normaliser(name, resolve, is_message)
-    normal_nodes = (normaliser.visit(_copied(node)) for node in nodes)
+    normal_nodes = (normaliser.visit(_copy_of(node)) for node in nodes)
     text = "\n".join(ast.dump(node) for node in normal_nodes if node is not None)
     return NormalForm(text, tuple(normaliser.mentions), tuple(normaliser.strings))

@@ -63,8 +63,8 @@ def _check(record: Any) -> None:
     """Raise ValueError with a record's first fault."""
     if not isinstance(record, dict) or not record.get("outputs"):
         raise ValueError("it has no outputs")
-    later = {key: value_type for key, value_type in LATER_TYPES.items() if key in record}
-    for key, value_type in (TYPES | later).items():
+    later_types = {key: value_type for key, value_type in LATER_TYPES.items() if key in record}
+    for key, value_type in (TYPES | later_types).items():
         if not isinstance(record.get(key), value_type) or record[key] == "":
             fault = f"its {key!r} is {record.get(key)!r:.40}, expected a {value_type.__name__}"
             raise ValueError(fault)
@@ -118,7 +118,7 @@ def records_below(
 
 
 def _spellings(path: str | Path, base: Path) -> set[str]:
-    """Return a path as given, absolute, and relative to ``base``; records have any of these."""
+    """Return a path as given, absolute, and relative to ``base``: records have one of these."""
     root = os.path.abspath(base)  # noqa: PTH100  (links stay)
     absolute = os.path.normpath(os.path.join(root, path))  # noqa: PTH118
     return {os.path.normpath(path), absolute, absolute.removeprefix(f"{root}/")}
@@ -147,8 +147,8 @@ class Records:
         sidecar = sidecar_path(self._base / path)
         # The record is beside the job's first output, which may be in a directory above.
         folders = list(sidecar.parents)[:SEARCHED_FOLDERS]
-        beside = [sidecar] if sidecar.is_file() else []
-        for candidate in chain(beside, chain.from_iterable(map(self._sidecars, folders))):
+        own_sidecars = [sidecar] if sidecar.is_file() else []
+        for candidate in chain(own_sidecars, chain.from_iterable(map(self._sidecars, folders))):
             record, outputs = self._read(candidate)
             if paths & outputs:
                 return record

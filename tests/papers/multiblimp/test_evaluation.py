@@ -257,6 +257,12 @@ def test_figure_5s_axis_is_as_wide_as_its_sizes(tables, size):
     assert left <= min(ticks) <= max(ticks) <= right
 
 
+def test_figure_5_names_models_that_have_not_judged_all_languages(tables, with_accuracies):
+    assert "fewer languages" not in fig5(tables, LABELS).caption
+    fewer = with_accuracies(lambda f: f[(f["model"] != "b") | (f["lang"] != "wol")])
+    assert "Over fewer languages than the others: Model B." in fig5(fewer, LABELS).caption
+
+
 def test_models_without_a_size_are_lines_across_figure_5(tables):
     exhibit = fig5(tables, LABELS)
     names = [t.get_text() for t in exhibit.figure.legends[0].get_texts()]
@@ -347,3 +353,13 @@ def test_a_campaign_without_them_shows_the_largest_of_each_family_and_tuning():
     assert facts["pairs"] == [[shown[0], other, ""] for other in shown[1:]]
     assert facts["trend_model"] == "qwen3-1.7b"
     assert facts["margin_models"] == shown[:3]
+
+
+def test_the_size_of_a_model_that_is_trained_here_is_its_recipes():
+    recipes = {"large": {"kind": "transformer", "layers": 9}, "small": {"kind": "transformer"}}
+    campaign = Campaign.model_validate({"campaign": "x", "training": {"recipes": recipes}})
+    row = whole_catalogue(campaign).models["transformer-small"]
+    rows = {name: row.model_copy(update={"name": name, "recipe": name}) for name in recipes}
+    chosen = replace(whole_catalogue(campaign), models=rows)
+    assert CHOICES["table_models"](campaign, chosen) == ["large"]
+    assert CHOICES["trend_model"](campaign, chosen) == "large"

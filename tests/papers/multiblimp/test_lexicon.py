@@ -129,9 +129,10 @@ def test_segmentations_separate_tags_by_bars_and_repeat_no_entry(tmp_path):
     ]
 
 
-def test_a_compressed_table_is_read_like_a_plain_one(tmp_path):
-    line = "ísť\tidem\tV;IND;PRS;1;SG\n"
-    plain, compressed = tmp_path / "slk", tmp_path / "slk.xz"
+@pytest.mark.parametrize(("name", "tags"), [("slk", "V;IND"), ("slk.segmentations", "V|IND")])
+def test_a_compressed_table_is_read_like_a_plain_one(tmp_path, name, tags):
+    line = f"ísť\tidem\t{tags};PRS;1;SG\n"
+    plain, compressed = tmp_path / name, tmp_path / f"{name}.xz"
     plain.write_text(line, encoding="utf-8")
     compressed.write_bytes(lzma.compress(line.encode()))
     assert unimorph_entries([compressed], "slk") == unimorph_entries([plain], "slk") != []

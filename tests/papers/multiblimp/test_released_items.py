@@ -15,7 +15,7 @@ from blimpworks.papers.multiblimp.paper import RELEASED_ITEMS
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA
 from blimpworks.retrieval.pinning import is_fixed
-from blimpworks.tables import ITEMS, read_table
+from blimpworks.tables import ITEMS, read_table, write_rows
 from support.commands import run
 from support.treebank_kit import FIN, UNIMORPH
 
@@ -103,6 +103,12 @@ def test_exported_items_are_read_as_the_rows_they_were(regenerated, exported):
     assert any(item["good_form"] == "Sing" and item["bad_form"] == "Sings" for item in kept)
     assert any(item["inflected_id"] != item["replaced_id"] for item in kept)
     assert any('"' in item["good"] for item in kept)
+
+
+def test_a_language_without_items_keeps_no_file_of_an_earlier_export(exported, tmp_path):
+    write_rows([], ITEM_SCHEMA, tmp_path / "none.parquet")
+    assert released.export_items(tmp_path / "none.parquet", exported) == 0
+    assert not exported.exists()
 
 
 def test_an_item_knows_its_line_of_the_released_file_and_the_revision(exported):
@@ -321,6 +327,8 @@ def test_attractors_are_words_with_their_value_as_the_treebank_spells_it(regener
     assert (row["num_attractors"], row["has_attractors"]) == (2, True)
     assert not row["only_has_congruent_attractors"]
     assert not row["only_has_incongruent_attractors"]
+    two_values = released.released_row(item | {"attractor_values": ["PLUR,DUAL"]})
+    assert two_values["attractors"] == [{"feats": {"Number": "Plur,Dual"}}]
 
 
 def test_pairs_that_were_not_drawn_and_a_directory_without_items_are_refused(regenerated, tmp_path):

@@ -5,10 +5,12 @@ A command calls each of these functions:
 - ``build_frequencies``: GlotCC's counts of text → frequencies of the languages;
 - ``fit_regressions``: accuracies → regressions on models' size and on languages' frequency;
 - ``fit_margins``: scores of pairs → regressions of the margin, the log-probability of a pair's
-  grammatical sentence minus that of the other sentence.
+  grammatical sentence minus that of the other sentence [nats].
 
-A table of regressions has a row for each term. Source: MultiBLiMP 1.0, sections 6.3 and 7.1
-(frequency), 7.2 (size) and 7.4 (margins), Figures 1 and 7.
+GlotCC is a corpus of web pages in many languages; a language's frequency is its number of
+characters there. A table of regressions has a row for each term: (size, coefficient 2.1, p 0.001).
+Source: MultiBLiMP 1.0, sections 6.3 and 7.1 (frequency), 7.2 (size) and 7.4 (margins), Figures 1
+and 7.
 """
 
 import csv
@@ -49,10 +51,8 @@ log = logging.getLogger(__name__)
 
 UNITS = ("documents", "sentences", "words", "characters")
 RANKED_BY = "characters"
-"""Unit of GlotCC's counts (Kargaran et al. 2024) that ranks languages.
-
-Inferred from the averages of Table 3, which no other unit fits (docs/multiblimp_numbers.md).
-"""
+"""Unit of GlotCC's counts (Kargaran et al. 2024) that ranks languages. Inferred from the averages
+of Table 3, which no other unit fits (docs/multiblimp_numbers.md)."""
 RESOURCE_GROUPS = {"low": 0.6, "mid": 0.9, "high": 1.0}
 """Upper end of each group, as a share of the languages, the least frequent first."""
 Counts = dict[str, int]
@@ -62,7 +62,7 @@ Counts = dict[str, int]
 def read_totals(path: Path) -> dict[str, Counts]:
     """Read GlotCC's counts by ISO 639-3 code. Raises UserError for a missing or broken table."""
     totals: dict[str, Counts] = {}
-    line_of_code: dict[str, int] = {}
+    line_of_code: dict[str, int] = {}  # line of each code with suffix
     expected = f"GlotCC's totals (code, {', '.join(UNITS)}, between tabs)"
     with reading(path, expected, "Retrieve them again."):
         for line, row in table_rows(path, ("code", *UNITS), delimiter="\t", quoting=csv.QUOTE_NONE):
@@ -81,7 +81,7 @@ def read_totals(path: Path) -> dict[str, Counts]:
 
 
 def resource_group(rank: int, languages: int) -> str:
-    """Return a language's resource group by its rank among ``languages`` (1: least frequent)."""
+    """Return the resource group of a rank (1: least frequent) among a number of ``languages``."""
     return next(name for name, share in RESOURCE_GROUPS.items() if rank <= share * languages)
 
 
@@ -90,7 +90,8 @@ def frequencies(
 ) -> list[dict[str, object]]:
     """Return rows of frequencies: each language's counts, summed over its codes, and rank.
 
-    ``codes`` has the codes of languages that GlotCC has under other codes than ISO 639-3.
+    ``codes`` has only languages whose codes in GlotCC are others than ISO 639-3's. ``totals`` are
+    the counts of each code there. A language without text has the counts 0.
     """
     rows: list[dict[str, object]] = []
     for lang in sorted(languages):
@@ -117,11 +118,9 @@ def build_frequencies(totals: Path, languages: Path, codes: Path, output: Path) 
 # Accuracy by size and by frequency
 
 SIZE, FREQUENCY = "size", "frequency"
-"""The two analyses of accuracy, named by their term of interest.
-
-The paper gives no unit for the effect of size. The standardised logarithm of the number of
-parameters fits its numbers best (docs/multiblimp_numbers.md).
-"""
+"""The two analyses of accuracy, named by their term of interest. The paper gives no unit for the
+effect of size. The standardised logarithm of the number of parameters fits its numbers best
+(docs/multiblimp_numbers.md)."""
 CHAT = "post-training"
 ENOUGH_LANGUAGES = 4
 """Fewest languages for a curve of two parameters."""
@@ -132,35 +131,38 @@ Facts = Mapping[str, Mapping[str, Any]]
 
 def overall(accuracies: pd.DataFrame) -> pd.DataFrame:
     """Return pairs and accuracy in percent of each model and language, over all phenomena."""
-    chosen = accuracies[(accuracies["phenomenon"] == ALL) & (accuracies["paradigm"] == ALL)]
-    return chosen.assign(percent=100 * chosen["accuracy"])
+    overall_rows = accuracies[(accuracies["phenomenon"] == ALL) & (accuracies["paradigm"] == ALL)]
+    return overall_rows.assign(percent=100 * overall_rows["accuracy"])
 
 
 def mean_accuracies(accuracies: pd.DataFrame) -> pd.Series:
     """Average accuracy in percent over all pairs, for each model that has all languages."""
     rows = overall(accuracies)
     languages = rows["lang"].nunique()
-    weighted = rows.assign(total=rows["percent"] * rows["n"]).groupby("model", observed=True)
-    means = weighted["total"].sum() / weighted["n"].sum()
-    return means[weighted["lang"].nunique() == languages]
+    by_model = rows.assign(weighted=rows["percent"] * rows["n"]).groupby("model", observed=True)
+    means = by_model["weighted"].sum() / by_model["n"].sum()
+    return means[by_model["lang"].nunique() == languages]
 
 
 def fit_size(accuracies: pd.DataFrame, models: Facts) -> tuple[Rows, str]:
-    """Fit accuracy on size, family and tuning (section 7.2).
+    """Fit accuracy on size, family and tuning by least squares (section 7.2).
 
+    Size is the standardised logarithm of parameters; tuning and each family but one are 0 or 1.
     Returns rows of regressions and "", or no rows and the reason.
     """
     means = mean_accuracies(accuracies)
-    sized = [name for name in means.index if models.get(name, {}).get("parameters")]
-    if len(sized) < 2:
+    sized_models = [name for name in means.index if models.get(name, {}).get("parameters")]
+    if len(sized_models) < 2:
         return [], "too few models of known size and with all languages (fewer than two)"
-    means, facts = means[sized], pd.DataFrame([models[name] for name in sized], index=sized)
+    means = means[sized_models]
+    facts = pd.DataFrame([models[name] for name in sized_models], index=sized_models)
+    # Predictors that are the same for all models are left out.
     size = statistics.standardise(facts["parameters"].astype(float).map(math.log10))
     predictors = pd.DataFrame({SIZE: size, CHAT: (facts["tuning"] == "chat").astype(float)})
     families = pd.get_dummies(facts["family"], prefix="family", prefix_sep=" ", dtype=float)
     predictors = statistics.varying(predictors.join(families.iloc[:, 1:]))
     if not statistics.enough(predictors):
-        return [], f"too few models of known size and with all languages ({len(sized)})"
+        return [], f"too few models of known size and with all languages ({len(sized_models)})"
     if not statistics.estimable(predictors):
         return [], "size, family and tuning can't be told apart"
     if statistics.constant(means):
@@ -219,6 +221,7 @@ def fit_frequency(accuracies: pd.DataFrame, frequencies: pd.DataFrame) -> tuple[
     """Fit each model's accuracy on the logarithm of characters (Figure 1).
 
     Returns rows of regressions, two per model, and of residuals, one per model and language.
+    Languages without text, and models that no curve fits, have none.
     """
     logs = _log_characters(frequencies)
     terms: Rows = []
@@ -232,9 +235,9 @@ def fit_frequency(accuracies: pd.DataFrame, frequencies: pd.DataFrame) -> tuple[
             continue
         terms += [key | term for term in curve]
         fitted = logistic(x, *(term["coefficient"] for term in curve))
-        columns = zip(of_model["lang"], x, y, fitted, y - fitted, strict=True)
-        names = ("lang", "predictor", "observed", "fitted", "residual")
-        residuals += [key | dict(zip(names, values, strict=True)) for values in columns]
+        for lang, *numbers in zip(of_model["lang"], x, y, fitted, y - fitted, strict=True):
+            names = ("predictor", "observed", "fitted", "residual")
+            residuals.append({**key, "lang": lang, **dict(zip(names, numbers, strict=True))})
     return terms, residuals
 
 
@@ -248,7 +251,7 @@ def fit_regressions(
 ) -> int:
     """Write regressions of accuracy by a method on size and on frequency; return how many terms.
 
-    ``frequencies`` is one table or none; ``residuals`` are distances from its curve.
+    ``frequencies`` is one table or none; the rows of ``residuals`` are accuracies minus the curve.
     """
     rows = read_table(ACCURACIES, accuracies).to_pandas()
     plain = dict.fromkeys(rows.select_dtypes("category"), object)
@@ -267,11 +270,14 @@ def fit_regressions(
 
 MARGIN = "margin"
 REFERENCE = "sv#"
+"""Agreement type (phenomenon) with which the others are compared, if there are pairs of it."""
 AGREEMENT_TYPE = "agreement"
+"""Beginning of the terms of agreement types, such as "agreement svP"."""
 DISTANCE, PERPLEXITY, LENGTH = "distance", "log perplexity", "sentence length"
 SUBWORDS, CONGRUENT, INCONGRUENT = "subword delta", "congruent attractors", "incongruent attractors"
 LOG_FREQUENCY = "log frequency"
 FACTORS = (DISTANCE, PERPLEXITY, LENGTH, SUBWORDS, CONGRUENT, INCONGRUENT, LOG_FREQUENCY)
+"""Numbers on which the margin depends; ``factors`` describes them."""
 COVARIATES = ["distance", "attractors", "congruent_attractors"]
 ITEM_COLUMNS = ["item_id", "lang", "phenomenon", *COVARIATES]
 # Values of the column ``analysis`` in rows that are remarks, not estimates.
@@ -289,18 +295,23 @@ CONSTANT = "margin: constant"
 
 
 def _region_tokens(side: Side) -> np.ndarray:
-    """Count the tokens that overlap each sentence's critical region [n]; NaN without one."""
-    inside = critical_region(side)
-    counts = np.bincount(side.row[inside], minlength=len(side.characters)).astype(float)
+    """Count the tokens that overlap each sentence's critical region [n]; NaN without one.
+
+    The critical region is the word in which the sentences of a pair differ.
+    """
+    in_region = critical_region(side)
+    counts = np.bincount(side.row[in_region], minlength=len(side.characters)).astype(float)
     return np.where(side.span_start < 0, np.nan, counts)
 
 
 def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
     """Compute margin in nats, agreement type and factors, one row per row of ``items``.
 
-    ``scores`` are the rows of the same items. Distance is a number of words, in either direction.
-    Length, in words between spaces, and perplexity, per token, are the grammatical sentence's. The
-    subword delta is the number of tokens of the critical word's right form minus its wrong form's.
+    ``scores`` has the scores of the same item in each row. Distance is that of subject and verb in
+    words. Length, in words between spaces, and perplexity, per token, are the grammatical
+    sentence's. The subword delta is the number of tokens of the right form minus that of the wrong
+    form. Attractors between subject and verb are congruent if they have the subject's value; both
+    indicators are 1 if there are such attractors.
     """
     frame = items.select(ITEM_COLUMNS).to_pandas().astype({"lang": object, "phenomenon": object})
     good, bad = (side_of(items, scores, side) for side in ("good", "bad"))
@@ -332,9 +343,10 @@ def fit_margin(rows: pd.DataFrame) -> Rows:
     are standardised over the pairs of a model, so a coefficient is nats per standard deviation. An
     agreement type is an indicator: nats above ``REFERENCE``, or else the commonest type.
 
-    Rows without a score, a token in the critical region or a frequency are left out, and factors
-    that don't vary. If no row has a frequency, that factor is left out. Rows with remarks follow
-    the estimates (``COMPARED`` and below).
+    ``rows`` are those of ``factors``, perhaps with the column ``LOG_FREQUENCY``. Rows without a
+    score, a critical region or a frequency are left out, and so are factors that don't vary. If no
+    row has a frequency, that factor is left out. Returns estimates, then remarks: rows whose
+    ``analysis`` is ``COMPARED`` or a constant below it.
     """
     remarks: Rows = []
     if LOG_FREQUENCY not in rows:
@@ -343,42 +355,42 @@ def fit_margin(rows: pd.DataFrame) -> Rows:
         remarks.append(_remark(TEXTLESS, LOG_FREQUENCY, without_text))
         if without_text == len(rows):
             rows = rows.drop(columns=LOG_FREQUENCY)
-    complete = rows.dropna()
-    types = complete[AGREEMENT_TYPE]
+    complete_rows = rows.dropna()
+    types = complete_rows[AGREEMENT_TYPE]
     type_counts = types.value_counts()
     if type_counts.empty:
         return [*remarks, _remark(FEW, statistics.INTERCEPT, 0)]
     reference = REFERENCE if REFERENCE in type_counts else str(type_counts.index[0])
-    all_factors = complete[[name for name in FACTORS if name in complete]]
-    varying, n = statistics.varying(all_factors), len(complete)
+    all_factors = complete_rows[[name for name in FACTORS if name in complete_rows]]
+    varying, n = statistics.varying(all_factors), len(complete_rows)
     remarks += [_remark(UNVARYING, str(name), n) for name in all_factors if name not in varying]
     indicators = pd.get_dummies(types, prefix=AGREEMENT_TYPE, prefix_sep=" ", dtype=float)
-    compared = f"{AGREEMENT_TYPE} {reference}"
-    predictors = indicators.drop(columns=compared).join(varying.apply(statistics.standardise))
-    estimates = statistics.ordinary_least_squares(complete["margin"], predictors)
+    reference_term = f"{AGREEMENT_TYPE} {reference}"
+    predictors = indicators.drop(columns=reference_term).join(varying.apply(statistics.standardise))
+    estimates = statistics.ordinary_least_squares(complete_rows["margin"], predictors)
     if not estimates:
         if not statistics.enough(predictors):
             reason = FEW
         else:
             reason = CONSTANT if statistics.estimable(predictors) else COLLINEAR
         return [*remarks, _remark(reason, statistics.INTERCEPT, n)]
-    remarks.append(_remark(COMPARED, compared, int(type_counts[reference])))
+    remarks.append(_remark(COMPARED, reference_term, int(type_counts[reference])))
     return [{"analysis": MARGIN, **row} for row in estimates] + remarks
 
 
 def fit_margins(
     scored: Sequence[tuple[str, Path, Path]], frequencies: Sequence[Path], output: Path
 ) -> int:
-    """Write the margin's regressions of each (model, items, scores); return the number of rows."""
+    """Write a regression of the margin for each model; return the number of rows.
+
+    ``scored`` has model, table of items and table of scores, once for each model and language.
+    """
     tables = [read_table(FREQUENCIES, path).to_pandas() for path in frequencies]
     logs = _log_characters(pd.concat(tables)) if tables else None
-    files: dict[str, list[tuple[Path, Path]]] = {}
-    for model, items, scores in scored:
-        files.setdefault(model, []).append((items, scores))
     terms: Rows = []
-    for model, files_of_model in files.items():
+    for model in dict.fromkeys(model for model, _, _ in scored):
         frames = []
-        for items, scores in files_of_model:
+        for items, scores in [paths for name, *paths in scored if name == model]:
             rows = read_table(ITEMS, items, [*ITEMS.names, *COVARIATES])
             frames.append(factors(rows, align_scores(rows, read_table(SCORES, scores), scores)))
         frame = pd.concat(frames, ignore_index=True)

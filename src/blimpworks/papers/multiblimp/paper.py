@@ -23,7 +23,7 @@ from blimpworks.papers.multiblimp.settings import MultiblimpOptions, variant_of
 RELEASED_ITEMS = "multiblimp_data"
 """Kind of source: a language's released items."""
 EXPECTED_PAIRS = 1200
-"""Rounded mean number of pairs of the paper's languages, which is expected of other languages."""
+"""Rounded mean number of pairs of the paper's languages; other languages probably have as many."""
 FREQUENCIES = "frequency"
 """Kind of source: the languages' numbers of characters in a web corpus."""
 TABLES_OF_ITEMS = {
@@ -113,7 +113,7 @@ STAGES = {
     row["stage"]: (row["sections"].split(), row["decisions"].split())
     for row in read_cells(Path(__file__).with_name("stages.tsv"))
 }
-"""Sections and decisions of ``MultiblimpOptions`` that a stage of the items reads, by stage."""
+"""{stage of the items: (sections, decisions of ``MultiblimpOptions`` that it reads)}."""
 
 
 def stage_settings(campaign: Campaign, stage: str) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 
 def other_items(campaign: Campaign, lang: str) -> str:
-    """Return how the campaign's pairs differ from the authors' release on the hub, or ""."""
+    """Describe how the campaign's pairs differ from the release on the hub; "" if they do not."""
     options = _options(campaign)
     if options.items == "regenerated":
         return "pairs drawn again (the authors' draw had no seed)"
@@ -163,12 +163,12 @@ def caption(campaign: Campaign, catalogue: Catalogue, tables: Collection[str]) -
     return f"released (jumelet/multiblimp at {', '.join(versions)})"
 
 
-_UNREAD = (
+_NEEDS_TREEBANKS = (
     "is made from treebanks and their statistics, which a campaign with multiblimp.items: released "
     "does not read; build it in one with items: regenerated, such as config/regeneration.yaml."
 )
-_OF_TREEBANKS = partial(TableKind, absent=lambda c: _UNREAD if is_released(c) else "")
-# Input tables by name; their paths are those of the rules in workflow/rules/papers.
+_OF_TREEBANKS = partial(TableKind, absent=lambda c: _NEEDS_TREEBANKS if is_released(c) else "")
+# Input tables of exhibits by name; their paths are those of the rules in workflow/rules/papers.
 TABLES = {
     "agreement": _OF_TREEBANKS(paths="{results}/agreement/{paper}/{lang}.parquet"),
     "agreement_counts": _OF_TREEBANKS(paths="{results}/agreement_counts/{paper}/{lang}.parquet"),

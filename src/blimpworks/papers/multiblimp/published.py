@@ -6,6 +6,7 @@ from blimpworks.campaign.reference import PublishedRow
 from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
 PAIRS_COLUMN = "n"
+"""Column of Table 5 with a language's number of pairs; all others are models."""
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
@@ -14,7 +15,7 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
     Raises UserError for an accuracy of a language without the number of its pairs.
     """
     table = [row for row in printed if row.exhibit == "table5"]
-    sizes = {row.row: row.value for row in table if row.column == PAIRS_COLUMN}
+    sizes = {row.row: row.value for row in table if row.column == PAIRS_COLUMN}  # by language
     for row in table:
         if row.column == PAIRS_COLUMN or row.value is None:
             continue

@@ -187,7 +187,7 @@ class MultiblimpOptions(Strict):
     exhibits: ExhibitOptions = ExhibitOptions()
 
     @model_validator(mode="after")
-    def _reads_what_is_named(self) -> Self:
+    def _check_source_is_read(self) -> Self:
         if self.items == "regenerated" and self.released != "hub":
             raise ValueError(
                 f"released is {str(self.released)!r}, but items is 'regenerated', which reads no "

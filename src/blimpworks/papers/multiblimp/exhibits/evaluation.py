@@ -1,10 +1,16 @@
 """Make Tables 3, 5 and B.2 of MultiBLiMP, and the tables of numbers in its text.
 
-``table3``, ``table5``, ``tableb2``, ``text72_73`` and ``text`` take the campaign's tables and the
-names to print, and return an exhibit: a table with its cells. Most cells are accuracies, such as
-the row gemma-3-27b, eng, all phenomena, n 770, accuracy 0.98. Rows are models in Table 3,
-languages in Tables 5 and B.2, and statements of the text in the last two.
-Source: sections 3, 5, 6.2, 7.1 to 7.3 and 8.
+Each function takes the paths of the campaign's tables and the names to print, and returns a table
+with its cells (numbers):
+
+- ``table3`` (section 6.2): a model's accuracy by phenomenon and by group of languages;
+- ``table5`` and ``tableb2``: accuracies by language and model, and each language's best model;
+- ``text72_73`` (7.2, 7.3): effects of models' size, and languages in which one model is better;
+- ``text``: numbers of all other sections, such as that of pairs.
+
+Most cells are computed from the table of accuracies, which has rows such as gemma-3-27b, eng, all
+phenomena, n 770, accuracy 0.98. Cells of the published form are printed numbers, beside numbers
+that are computed from other tables of the paper.
 """
 
 from collections import Counter
@@ -13,24 +19,12 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+import pandas as pd
+
 from blimpworks.analysis.statistics import EXACT_BELOW
+from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, QUOTIENT, Formula, of_row, select_rows
-from blimpworks.exhibits.shared import (
-    VALUE,
-    Place,
-    Recomputation,
-    Tables,
-    best_of_each,
-    by_place,
-    formula_cell,
-    printed_bold,
-    printed_cell,
-    printed_statements,
-    read_plain,
-    read_printed,
-    row_cell,
-)
 from blimpworks.items import ALL
 from blimpworks.papers.multiblimp.analysis import CHAT, SIZE, fit_size
 from blimpworks.papers.multiblimp.exhibits import describe
@@ -58,7 +52,7 @@ RESOURCES = {"low": "Low", "mid": "Mid", "high": "High"}
 SUBSETS = {"goldfish": "GF", "aya": "Aya", "eurollm": "EU"}
 """Printed names of groups of languages that a family of models is made for."""
 BEST = "#best"
-"""Column of Table 3: number of languages in which a model is better than all others."""
+"""Column of Table 3: number of languages in which a model is better than every other model."""
 TABLE3_HEADS = (
     {name: (construction, feature[0]) for name, (construction, feature) in AGREEMENT_TYPES.items()}
     | {name: ("Resources", head) for name, head in RESOURCES.items()}
@@ -68,98 +62,103 @@ TABLE3_HEADS = (
 """Upper and lower heading of Table 3's columns, keyed by phenomenon or group of languages."""
 GROUP_SIZES = {"low": 44_077, "mid": 49_294, "high": 27_934}
 """Number of the release's pairs in each resource group, where GlotCC's characters rank languages.
-
-The numbers are not fitted to Table 3; a fit gives nearly the same shares.
-"""
-SOME_LANGUAGES = {"goldfish"}
-"""Models that exist for some languages only."""
+The numbers are counted, not fitted to Table 3; a fit gives nearly the same shares."""
+PARTIAL_MODELS = {"goldfish"}
+"""Models of some languages only, so that ``GROUP_SIZES`` are not their numbers of pairs."""
 TABLE3_NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in TABLE3_HEADS.items()}
 """Names of Table 3's columns, keyed by phenomenon or group of languages: "Resources Low"."""
+HEADS_BY_NAME = {TABLE3_NAMES[key]: head for key, head in TABLE3_HEADS.items()}
 
 
 def _models(labels: Labels) -> list[str]:
     return [model for model in labels.facts["table_models"] if model in labels.models]
 
 
-def _column_filters(tables: Tables, labels: Labels) -> dict[str, dict[str, Any]]:
-    """Return the filter of accuracies of each column of Table 3, keyed as ``TABLE3_HEADS``."""
-    languages = [*labels.languages]
+def _column_filters(tables: shared.Tables, labels: Labels) -> dict[str, dict[str, Any]]:
+    """Return the filter of accuracies of each column of Table 3, keyed as ``TABLE3_HEADS``.
+
+    For example ``{"sv#": {"phenomenon": "sv#", "lang": ["deu", …]}, "low": {…}, …}``.
+    """
+    all_languages = [*labels.languages]
     # Without a table of frequencies, the resource groups are empty.
-    rows = read_plain(FREQUENCIES, tables.get("frequencies"))
-    groups = {name: list(rows["lang"][rows["resources"] == name]) for name in RESOURCES}
-    groups |= {name: labels.facts["groups"][name] for name in SUBSETS}
-    groups |= {"eng": ["eng"], ALL: languages}
-    filters = {name: {"phenomenon": name, "lang": languages} for name in AGREEMENT_TYPES}
-    return filters | {name: {"phenomenon": ALL, "lang": langs} for name, langs in groups.items()}
+    rows = shared.read_plain(FREQUENCIES, tables.get("frequencies"))
+    languages_by_group = {name: list(rows["lang"][rows["resources"] == name]) for name in RESOURCES}
+    languages_by_group |= {name: labels.facts["groups"].get(name, []) for name in SUBSETS}
+    languages_by_group |= {"eng": ["eng"], ALL: all_languages}
+    filters = {name: {"phenomenon": name, "lang": all_languages} for name in AGREEMENT_TYPES}
+    for name, languages in languages_by_group.items():
+        filters[name] = {"phenomenon": ALL, "lang": languages}
+    return filters
 
 
-def table3(tables: Tables, labels: Labels) -> Exhibit:
+def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 3: accuracy of each model by phenomenon, resource group and group of languages."""
     rows = read_accuracies(tables, labels)
     filters, models = _column_filters(tables, labels), _models(labels)
-    # No cell where the model has judged none of the column's pairs.
     cells: list[Cell] = []
     for model, (key, where) in product(models, filters.items()):
         judged = select_rows(rows, {"model": model, **where})
-        if len(judged):
+        if len(judged):  # the model has judged some of the column's pairs
             row, column = labels.models[model], TABLE3_NAMES[key]
             cell = accuracy_cell(judged, (row, column), labels, mean=key != "eng")
             cells.append(replace(cell, stands_for=(model, key)))
             cells.append(unweighted_cell(judged, (row, f"{column}, mean")))
-    heads = {TABLE3_NAMES[key]: head for key, head in TABLE3_HEADS.items()}
     if labels.source == "published":
-        return _published_table3(cells, heads, tables, labels)
-    # Number of languages in which a model is significantly better than all others of the table.
-    comparisons = read_plain(COMPARISONS, tables["comparisons"][0])
+        return _published_table3(cells, tables, labels)
+    # Number of languages in which a model is significantly better than every other of the table.
+    comparisons = shared.read_plain(COMPARISONS, tables["comparisons"][0])
     for model in models:
         rivals = [name for name in models if name != model]
         where = {"model_a": model, "model_b": rivals, "method": labels.method}
-        compared = select_rows(comparisons, where)
-        if len(compared):
-            cell_key, n = (labels.models[model], BEST), compared["lang"].nunique()
-            cell = formula_cell(compared, cell_key, LEADS, "comparisons", where, n=n)
+        tests = select_rows(comparisons, where)
+        if len(tests):
+            cell_key, n = (labels.models[model], BEST), tests["lang"].nunique()
+            cell = shared.formula_cell(tests, cell_key, LEADS, "comparisons", where, n=n)
             cells.append(replace(cell, stands_for=(model, "best")))
-    present = {cell.column for cell in cells}
-    absent = [name for name in TABLE3_NAMES.values() if name not in present]
+    filled_columns = {cell.column for cell in cells}
+    empty = [name for name in TABLE3_NAMES.values() if name not in filled_columns]
     # The best accuracy of a column is bold, among models that have judged all languages.
     overall = rows[rows["phenomenon"] == ALL]
     language_counts = overall.groupby("model")["lang"].nunique()
-    complete = language_counts.index[language_counts == overall["lang"].nunique()]
+    complete_models = language_counts.index[language_counts == overall["lang"].nunique()]
+    complete_names = {labels.models[str(model)] for model in complete_models}
     accuracies = [cell for cell in cells if cell.column != BEST]
     return Exhibit(
-        **describe("table3", level=LEAD_BELOW, absent=absent, ranked=tables.get("frequencies")),
+        **describe("table3", level=LEAD_BELOW, absent=empty, ranked=tables.get("frequencies")),
         cells=cells,
-        heads=heads,
-        bold=best_of_each(accuracies, {labels.models[str(m)] for m in complete}, by="column"),
+        heads=HEADS_BY_NAME,
+        bold=shared.best_of_each(accuracies, complete_names, by="column"),
     )
 
 
-def _published_table3(
-    computed: Sequence[Cell], heads: dict[str, tuple[str, str]], tables: Tables, labels: Labels
-) -> Exhibit:
-    """Make Table 3 as printed, and below each model numbers of Tables 5 (``computed``) and B.2."""
-    printed = read_printed(tables, exhibit="table3")
+def _published_table3(computed: Sequence[Cell], tables: shared.Tables, labels: Labels) -> Exhibit:
+    """Make Table 3 as printed, and below each model numbers from other tables, to check it.
+
+    ``computed`` are the cells of ``table3`` from the accuracies that Table 5 prints. Numbers of
+    languages are counted in Table B.2, and the column All is computed from Low, Mid and High.
+    """
+    printed = shared.read_printed(tables, exhibit="table3")
     computed = [cell for cell in computed if cell.printed]
     cells: list[Cell] = []
     # Number of printed English accuracies, and of those that Table 5 confirms.
     compared = equal = 0
     for model in _models(labels):
         name = labels.models[model]
-        numbers = by_place(printed[printed["row"] == model])
+        numbers = shared.by_place(printed[printed["row"] == model])
         for (_, key), row in numbers.items():
-            cells.append(printed_cell(row, (name, TABLE3_NAMES[key])))
+            cells.append(shared.printed_cell(row, (name, TABLE3_NAMES[key])))
         where: dict[str, object] = {"exhibit": "tableb2", "column": model}
-        rows, cell_key = read_printed(tables, **where), (f"{name}, Table B.2", BEST)
-        cell = formula_cell(rows, cell_key, COUNT, "published", where)
+        rows, cell_key = shared.read_printed(tables, **where), (f"{name}, Table B.2", BEST)
+        cell = shared.formula_cell(rows, cell_key, COUNT, "published", where)
         cells.append(replace(cell, stands_for=(model, "best")))
         # Compute the accuracy over all pairs from the accuracies of the resource groups.
         where = {"exhibit": "table3", "row": model, "column": [*GROUP_SIZES]}
         has_groups = all((model, group) in numbers for group in GROUP_SIZES)
-        if has_groups and model not in SOME_LANGUAGES:
+        if has_groups and model not in PARTIAL_MODELS:
             total = sum(GROUP_SIZES.values())
             mean = weighted_values(**GROUP_SIZES, total=total)
             cell_key = (f"{name}, by group", TABLE3_NAMES[ALL])
-            cell = formula_cell(printed, cell_key, mean, "published", where, ".1f", n=total)
+            cell = shared.formula_cell(printed, cell_key, mean, "published", where, ".1f", n=total)
             cells.append(replace(cell, stands_for=(model, ALL), printed=False))
         for cell in [cell for cell in computed if cell.row == name]:
             # Our copy of Table 5 lacks languages, so that only the English column is complete.
@@ -173,39 +172,47 @@ def _published_table3(
     incomplete = []
     for key, column_filter in _column_filters(tables, labels).items():
         language_count = sum(lang in labels.languages for lang in column_filter["lang"])
-        filters = [cell.where["lang"] for cell in computed if cell.column == TABLE3_NAMES[key]]
-        sizes = sorted({len(langs) if isinstance(langs, list) else 1 for langs in filters})
-        if sizes and sizes != [language_count]:
-            span = "–".join(map(str, sorted({sizes[0], sizes[-1]})))
+        sizes: set[int] = set()
+        for cell in computed:
+            if cell.column == TABLE3_NAMES[key]:
+                lang = cell.where["lang"]
+                sizes.add(len(lang) if isinstance(lang, list) else 1)
+        if sizes and sizes != {language_count}:
+            span = "–".join(map(str, sorted({min(sizes), max(sizes)})))
             incomplete.append(f"{TABLE3_HEADS[key][1]} {span} of {language_count}")
-    bold = printed_bold(printed)
+    bold = shared.printed_bold(printed)
     return Exhibit(
         **describe("table3_published", incomplete=incomplete, equal=equal, compared=compared),
         cells=cells,
-        heads=heads,
+        heads=HEADS_BY_NAME,
         bold={(labels.models[model], TABLE3_NAMES[key]) for model, key in bold},
     )
 
 
-def table5(tables: Tables, labels: Labels) -> Exhibit:
+def table5(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 5: pairs of each language, and accuracy of each model on them (*: on some)."""
     models = _models(labels)
     rows = read_accuracies(tables, labels)
     rows = rows[(rows["phenomenon"] == ALL) & rows["model"].isin(models)]
-    ranks = {name: rank for rank, name in enumerate((*labels.languages, *models))}
-    rows = rows.sort_values(["lang", "model"], key=lambda column: column.map(ranks))
+    languages = [*labels.languages]
+
+    def rank(index: Any) -> tuple[int, int]:
+        row = rows.loc[index]
+        return languages.index(row["lang"]), models.index(row["model"])
+
+    rows = rows.loc[sorted(rows.index, key=rank)]
     published = labels.source == "published"
     # The first column is the language's number of pairs, whether a model judged them or not.
     cells: list[Cell] = []
-    sizes: dict[str, int] = {}
+    sizes: dict[str, int] = {}  # number of pairs, keyed by language
     if published:
         most_judged = rows.groupby("lang", sort=False)["n"].max().items()
         sizes = {str(lang): int(n) for lang, n in most_judged}
-        for _, row in read_printed(tables, exhibit="table5", column="n").iterrows():
+        for _, row in shared.read_printed(tables, exhibit="table5", column="n").iterrows():
             if row["row"] in sizes:
-                cell = printed_cell(row, (labels.languages[row["row"]], "n"))
+                cell = shared.printed_cell(row, (labels.languages[row["row"]], "n"))
                 cells.append(replace(cell, value=int(row["value"])))
-        printed = printed_bold(read_printed(tables, exhibit="table5"))
+        printed = shared.printed_bold(shared.read_printed(tables, exhibit="table5"))
         bold = {(labels.languages[lang], labels.models[model]) for lang, model in printed}
     else:
         paths = {path.stem: path for path in tables["items"]}
@@ -226,11 +233,11 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
         stub={labels.languages[lang]: {"ISO": lang} for lang in sizes},
         # Headings have the family above the size.
         heads={n: (n.rpartition(" ")[0], n.rpartition(" ")[2]) for n in labels.models.values()},
-        bold=bold if published else best_of_each(cells, {*labels.models.values()}),
+        bold=bold if published else shared.best_of_each(cells, {*labels.models.values()}),
     )
 
 
-def tableb2(tables: Tables, labels: Labels) -> Exhibit:
+def tableb2(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table B.2: the significantly best model of each language, accuracy, and p-value.
 
     Models of the fact ``rivals`` compete; p is of McNemar's test against the second-best model. The
@@ -238,51 +245,57 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
     """
     rows = read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index(["lang", "model"], drop=False)
-    stub = {}
     if labels.source == "published":
-        cells_of: dict[str, list[Cell]] = {"Accuracy": [], "p": [], "Table 5": []}
-        differing = []
-        for _, number in read_printed(tables, exhibit="tableb2").iterrows():
-            lang, model = key = (number["row"], number["column"])
-            if lang not in labels.languages:
-                continue
-            name, column = labels.languages[lang], "p" if model == "p" else "Accuracy"
-            cells_of[column].append(printed_cell(number, (name, column)))
-            if column == "Accuracy":
-                stub[name] = {"Model": labels.models[model]}
-            if key in rows.index:
-                cell_key = (name, "Table 5")
-                cell = accuracy_cell(rows.loc[[key]], cell_key, labels, stands_for=key)
-                cells_of["Table 5"].append(cell)
-                if round(cell.value, 1) != number["value"]:
-                    differing.append(name)
-        counts = Counter(texts["Model"] for texts in stub.values())
-        description = describe("tableb2_published", differing=differing, counts=counts)
-        listed = [cell for cells in cells_of.values() for cell in cells]
-        return Exhibit(**description, cells=listed, stub=stub)
+        return _published_tableb2(rows, tables, labels)
+    stub: dict[str, dict[str, str]] = {}
     cells: list[Cell] = []
     models = [model for model in labels.facts["rivals"] if model in labels.models]
     where = {"model_a": models, "model_b": models, "method": labels.method}
-    comparisons = leads(select_rows(read_plain(COMPARISONS, tables["comparisons"][0]), where))
+    comparisons = shared.read_plain(COMPARISONS, tables["comparisons"][0])
+    comparisons = leads(select_rows(comparisons, where))
     keys = ("benchmark", "method", "lang", "model_a", "model_b")
     for model, (lang, name) in product(models, labels.languages.items()):
         for _, lead in select_rows(comparisons, {"model_a": model, "lang": lang}).iterrows():
             stub[name] = {"Model": labels.models[model], "Next": labels.models[lead["model_b"]]}
             key, cell_key = (lang, model), (name, "Accuracy")
             cells.append(accuracy_cell(rows.loc[[key]], cell_key, labels, stands_for=key))
-            cell = row_cell("comparisons", lead, keys, "p", (name, "p"), f"{lead['p']:.3f}")
+            cell = shared.row_cell("comparisons", lead, keys, "p", (name, "p"), f"{lead['p']:.3f}")
             cells.append(replace(cell, stands_for=(lang, "p")))
     exact_below = EXACT_BELOW if labels.facts["mcnemar"] == "corrected" else 0
     description = describe("tableb2", level=LEAD_BELOW, exact_below=exact_below, empty=not cells)
     return Exhibit(**description, cells=cells, stub=stub)
 
 
-WINS_BELOW = 0.05
-"""Level of significance for all pairs of models.
+def _published_tableb2(rows: pd.DataFrame, tables: shared.Tables, labels: Labels) -> Exhibit:
+    """Make Table B.2 as printed, beside accuracies of Table 5: ``rows``, by language and model."""
+    stub: dict[str, dict[str, str]] = {}
+    cells_by_column: dict[str, list[Cell]] = {"Accuracy": [], "p": [], "Table 5": []}
+    differing_languages = []
+    for _, number in shared.read_printed(tables, exhibit="tableb2").iterrows():
+        lang, model = key = (number["row"], number["column"])
+        if lang not in labels.languages:
+            continue
+        # A row has two numbers: p, and the accuracy in the column of the best model.
+        name, column = labels.languages[lang], "p" if model == "p" else "Accuracy"
+        cells_by_column[column].append(shared.printed_cell(number, (name, column)))
+        if column == "Accuracy":
+            stub[name] = {"Model": labels.models[model]}
+        if key in rows.index:
+            cell = accuracy_cell(rows.loc[[key]], (name, "Table 5"), labels, stands_for=key)
+            cells_by_column["Table 5"].append(cell)
+            if round(cell.value, 1) != number["value"]:
+                differing_languages.append(name)
+    counts = Counter(texts["Model"] for texts in stub.values())
+    description = describe("tableb2_published", differing=differing_languages, counts=counts)
+    cells = [cell for cells in cells_by_column.values() for cell in cells]
+    return Exhibit(**description, cells=cells, stub=stub)
 
-Section 7.3 gives it for the two sizes of Llama3 alone; footnote 7 has 0.1 for Table B.2.
-"""
+
+WINS_BELOW = 0.05
+"""Level of significance for all pairs of models. Section 7.3 gives it for the two sizes of Llama3
+alone; footnote 7 has 0.1 for Table B.2."""
 FAMILIES = {"aya": "Aya", "eurollm": "EuroLLM", "goldfish": "Goldfish"}
+"""Printed names of families of models, keyed by the group of languages that they are made for."""
 SIZE_TITLE = "Model size, per standard deviation of the logarithm: β"
 REGRESSION = {
     ("size", "models"): ("intercept", "n", "Regression on size, family and tuning: models", 0),
@@ -295,20 +308,21 @@ REGRESSION = {
 """Term and column of the regressions, cell's row, and decimals, keyed by printed row and column."""
 
 
-def text72_73(tables: Tables, labels: Labels) -> Exhibit:
+def text72_73(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of section 7.2's regression, and of languages by better model (7.3)."""
     if labels.source == "published":
-        recomputation = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})
-        printed = read_printed(tables)
-        cells, faults = printed_statements(printed, recomputation, exhibit="text72_73")
+        recomputation = shared.Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})
+        printed = shared.read_printed(tables)
+        cells, faults = shared.printed_statements(printed, recomputation, exhibit="text72_73")
         return Exhibit(**describe("text72_73_published", faults=faults), cells=cells)
     cells = []
-    regressions = read_plain(REGRESSIONS, tables["regressions"]).query("analysis == @SIZE")
+    regressions = shared.read_plain(REGRESSIONS, tables["regressions"])
+    regressions = regressions[regressions["analysis"] == SIZE]
     keys = ("analysis", "model", "term")
     for stands_for, (term, column, title, decimals) in REGRESSION.items():
         for _, row in regressions[regressions["term"] == term].iterrows():
             text = f"{row[column]:.{decimals}f}".replace("-", "−")
-            cell = row_cell("regressions", row, keys, column, (title, VALUE), text)
+            cell = shared.row_cell("regressions", row, keys, column, (title, shared.VALUE), text)
             cells.append(replace(cell, n=row["n"], stands_for=stands_for))
     reason = ""
     if not cells:
@@ -321,34 +335,43 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-def _comparison_cells(tables: Tables, labels: Labels) -> Iterator[Cell]:
-    """Yield numbers of languages in which one model is better; last, of a group (section 7.3)."""
-    comparisons, source = read_plain(COMPARISONS, tables["comparisons"][0]), "comparisons"
+def _comparison_cells(tables: shared.Tables, labels: Labels) -> Iterator[Cell]:
+    """Yield cells of section 7.3: numbers of languages in which one of two models is better.
+
+    The two are models of a panel of Figure 6, each compared with the other. The second model of the
+    panel may be made for a group of languages; then its last cell is of this group alone.
+    """
+    comparisons, source = shared.read_plain(COMPARISONS, tables["comparisons"][0]), "comparisons"
     comparisons = comparisons[comparisons["lang"].isin(labels.languages)]
     for model, group_model, group in labels.facts["pairs"]:
-        for first, second in ((model, group_model), (group_model, model)):
-            where = {"model_a": first, "model_b": second, "method": labels.method}
+        for better, rival in ((model, group_model), (group_model, model)):
+            where = {"model_a": better, "model_b": rival, "method": labels.method}
             rows = select_rows(comparisons, where)
             if rows.empty:
                 continue
-            names, printed_row = (labels.models[first], labels.models[second]), f"{first}>{second}"
-            title = f"{names[0]} better than {names[1]}"
-            cell_key = (f"{title}: languages", VALUE)
-            cell = formula_cell(rows, cell_key, wins(WINS_BELOW), source, where)
+            name, rival_name = labels.models[better], labels.models[rival]
+            title, printed_row = f"{name} better than {rival_name}", f"{better}>{rival}"
+            cell_key = (f"{title}: languages", shared.VALUE)
+            cell = shared.formula_cell(rows, cell_key, wins(WINS_BELOW), source, where)
             yield replace(cell, stands_for=(printed_row, "languages"))
-            if first == model:
-                cell_key = (f"{names[0]} and {names[1]}: languages compared", VALUE)
-                yield formula_cell(rows, cell_key, COUNT, source, where)
+            if better == model:
+                cell_key = (f"{name} and {rival_name}: languages compared", shared.VALUE)
+                yield shared.formula_cell(rows, cell_key, COUNT, source, where)
             in_group = rows["lang"].isin(labels.facts["groups"].get(group, []))
-            if group and first == group_model and in_group.any():
+            if better == group_model and in_group.any():
                 where = {**where, "lang": list(rows["lang"][in_group])}
-                cell_key, n = (f"{title}: of the {FAMILIES[group]} languages", VALUE), sum(in_group)
-                cell = formula_cell(rows, cell_key, win_share(WINS_BELOW), source, where, ".0f")
+                cell_key, n = (
+                    (f"{title}: of the {FAMILIES[group]} languages", shared.VALUE),
+                    sum(in_group),
+                )
+                cell = shared.formula_cell(
+                    rows, cell_key, win_share(WINS_BELOW), source, where, ".0f"
+                )
                 text = f"{won(rows[in_group], WINS_BELOW).sum()} of {n} ({cell.text} %)"
                 yield replace(cell, text=text, n=n, stands_for=(printed_row, f"{group} share"))
 
 
-MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
+MEASURED: Mapping[shared.Place, tuple[str, Formula, Mapping[str, str]]] = {
     ("data", "pairs"): ("MultiBLiMP 1.0: pairs", COUNT, {}),
     ("data", "languages"): ("MultiBLiMP 1.0: languages", KINDS, {}),
 } | {
@@ -358,15 +381,19 @@ MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
 """Title, formula and filter of the campaign's items, keyed by printed row and column."""
 
 
-def text(tables: Tables, labels: Labels) -> Exhibit:
+def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of numbers in the text, except sections 7.2 and 7.3, by statement."""
     if labels.source == "published":
-        recomputation = Recomputation(dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}"))
-        cells, faults = printed_statements(read_printed(tables), recomputation)
+        recomputation = shared.Recomputation(
+            dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}")
+        )
+        cells, faults = shared.printed_statements(shared.read_printed(tables), recomputation)
         return Exhibit(**describe("text_published", faults=faults), cells=cells)
-    items = read_plain(ITEMS, tables["items"], ["lang", "phenomenon"])
+    items = shared.read_plain(ITEMS, tables["items"], ["lang", "phenomenon"])
     cells = [
-        formula_cell(items, (name, VALUE), formula, "items", where, ",.0f", stands_for=cell_key)
+        shared.formula_cell(
+            items, (name, shared.VALUE), formula, "items", where, ",.0f", stands_for=cell_key
+        )
         for cell_key, (name, formula, where) in MEASURED.items()
     ]
     return Exhibit(**describe("text", enough=ENOUGH_PAIRS), cells=cells)

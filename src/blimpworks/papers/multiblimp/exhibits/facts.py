@@ -1,10 +1,12 @@
 """Find the facts of a campaign that MultiBLiMP's exhibits need, such as the models to compare.
 
-A fact is a named value that an exhibit needs beside tables: ``trend_model`` is "gemma-3-27b", or
-another model if the campaign lacks this model of the paper. ``FACTS`` (at the end) has a function
-for each fact. Its arguments are the campaign (the settings) and its catalogue (the languages,
-treebanks and models that it uses). An exhibit is built again when one of its facts changes. This
-module imports nothing slow, because each parse of the Snakefile loads it.
+A fact is a named value that an exhibit needs beside tables: ``trend_model``, the model of Figure 1,
+is "gemma-3-27b", or another model if the campaign does not have this model of the paper. ``FACTS``
+(at the end) has a function for each fact. Its arguments are the campaign (the settings) and its
+catalogue (the languages, treebanks and models that it uses). Facts are values of JSON: an exhibit
+is built again when one of its facts changes.
+
+This module imports nothing slow, because each parse of the Snakefile loads it.
 """
 
 from collections.abc import Callable
@@ -26,27 +28,31 @@ COMPLETE = "none"
 
 
 def table1_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
-    """Return the phenomenon of Table 1, and the campaign's languages among its languages."""
+    """Return Table 1's phenomenon, and those of its languages that the campaign has."""
     options = campaign.section(MultiblimpOptions).exhibits
     languages = [lang for lang in options.table1_languages if lang in catalogue.languages]
     return {"languages": languages, "phenomenon": options.table1_phenomenon}
 
 
-ABOUT_SWAPS = ("letter_case", "other_features", "right_forms")
+FORM_DECISIONS = ("letter_case", "other_features", "right_forms")
 """Decisions (``published`` or ``corrected``) about the form that replaces a verb."""
-READABLE = "eng"
+READERS_LANGUAGE = "eng"
 """Language of Figure 2 unless the settings name another; readers of the figure know it."""
 
 
 def figure2_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
-    """Return the language of Figure 2, its pair (None: any), and settings that made the pair."""
+    """Return the language of Figure 2, its pair (None: any), and settings that made the pair.
+
+    ``exact``: whether pairs belong to conditions by whole values ("3", not "3IMP"); ``null``:
+    probability of agreement under the null hypothesis; ``limit``: most pairs of a condition.
+    """
     settings = campaign.section(MultiblimpOptions)
-    languages = catalogue.languages_of(BENCHMARK)
-    chosen = settings.exhibits.figure2_language or (READABLE if READABLE in languages else None)
+    languages = list(catalogue.languages_of(BENCHMARK))
+    fallback = READERS_LANGUAGE if READERS_LANGUAGE in languages else next(iter(languages), None)
     return {
-        "language": chosen or next(iter(languages), None),
+        "language": settings.exhibits.figure2_language or fallback,
         "pair": settings.exhibits.figure2_pair,
-        "decisions": {name: variant_of(settings, name) for name in ABOUT_SWAPS},
+        "decisions": {name: variant_of(settings, name) for name in FORM_DECISIONS},
         "exact": corrected(settings, "memberships"),
         "null": settings.agreement.null_probability,
         "limit": settings.sampling.per_condition,
@@ -54,7 +60,10 @@ def figure2_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
 
 
 def excluded(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[list[str]]]:
-    """Return [excluded treebank, reason] by language (appendix A.1). UserError for a bad entry."""
+    """Return {language: [[excluded treebank, reason], …]} (appendix A.1).
+
+    Raises UserError for a malformed entry in the catalogue's table of languages.
+    """
     excluded_by_language: dict[str, list[list[str]]] = {}
     for lang, row in catalogue.languages_of(BENCHMARK).items():
         for entry in filter(None, row.excluded_treebanks.split(";")):
@@ -108,21 +117,25 @@ PRINTED_MODELS = (
     *(LLAMA, "llama-3.1-70b", "llama-3.1-70b-instruct", "aya-expanse-32b", "gemma-3-27b"),
     *("gemma-3-27b-it", "olmo-2-32b", "olmo-2-32b-it", "qwen3-14b-it", "eurollm-9b", "goldfish"),
 )
-"""Models of Tables 3 and 5."""
-# Models of single figures: families of Figure 5, models of Figure 7, and the model of Figure 1.
+"""Models of the paper's Tables 3 and 5."""
 SIZED_FAMILIES = ("Llama3", "Qwen3", "Gemma3", "OLMo2")
+"""Families of models in the paper's Figure 5."""
 MARGIN_MODELS = ("llama-3.1-70b", "gemma-3-27b", "goldfish")
+"""Models of the paper's Figure 7."""
 TREND_MODEL = "gemma-3-27b"
+"""Model of the paper's Figure 1."""
 PANELS = (
     (LLAMA_CHAT, "aya-expanse-8b", "aya"),
     (LLAMA, "eurollm-9b", "eurollm"),
     (LLAMA, "llama-3.1-70b", ""),
     (LLAMA, "goldfish", "goldfish"),
 )
-"""Panels of Figure 6: two models, and the group of languages with filled points."""
+"""Panels of the paper's Figure 6: two models, and the group of languages with filled points. The
+second model is made for this group; "" if it is made for no group."""
 
 
 def _models(catalogue: Catalogue) -> dict[str, ModelRow]:
+    """Return the campaign's models of this paper, and models of no paper: those of users."""
     rows = catalogue.models.items()
     return {name: row for name, row in rows if not row.papers or BENCHMARK in row.papers}
 
@@ -130,25 +143,23 @@ def _models(catalogue: Catalogue) -> dict[str, ModelRow]:
 def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     """Choose the models of Tables 3, 5 and B.2: the paper's models, if the campaign has all.
 
-    Otherwise choose the campaign's models among the paper's, and of families that the paper lacks
-    the largest base model and the largest chat model.
+    Otherwise choose the paper's models that the campaign has. From each family without such a
+    model, choose the largest base model and the largest chat model.
     """
     models = _models(catalogue)
     if models.keys() >= {*PRINTED_MODELS}:
         return [*PRINTED_MODELS]
     printed_families = {row.family for name, row in models.items() if name in PRINTED_MODELS}
-    largest: dict[tuple[str, str], str] = {}  # by family and tuning
-    for name, row in models.items():
-        key = (row.family, row.tuning)
-        largest_yet = models[largest.get(key, name)].parameters or 0
-        if (row.parameters or 0) >= largest_yet:
-            largest[key] = name
-    added = {name for (family, _), name in largest.items() if family not in printed_families}
-    return [name for name in models if name in PRINTED_MODELS or name in added]
+    largest: dict[tuple[str, str], str] = {}  # {(family, tuning): model}
+    for name, row in sorted(models.items(), key=lambda entry: entry[1].billions(campaign) or 0):
+        if row.family not in printed_families:
+            largest[row.family, row.tuning] = name
+    chosen = {*PRINTED_MODELS, *largest.values()}
+    return [name for name in models if name in chosen]
 
 
 def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
-    """Choose the models of Table B.2: Table 5's without chat versions of its base models.
+    """Choose the models of Table B.2: those of Table 5, without chat versions of its base models.
 
     The paper does not say that chat versions are left out, but its p-values show it. Komi-Zyrian's
     0.070 results only against Goldfish, the third-best model; the second-best is a chat version. In
@@ -156,9 +167,11 @@ def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     printed there need it to differ from its base model on fewer than 3 % of pairs.
     """
     rows = {name: _models(catalogue)[name] for name in table_models(campaign, catalogue)}
-    bases = {(row.family, row.parameters) for row in rows.values() if row.tuning == "base"}
-    tuned = {name for name, row in rows.items() if (row.family, row.parameters) in bases}
-    return [name for name, row in rows.items() if row.tuning != "chat" or name not in tuned]
+    versions = {name: (row.family, row.billions(campaign)) for name, row in rows.items()}
+    bases = {versions[name] for name, row in rows.items() if row.tuning == "base"}
+    return [
+        name for name, row in rows.items() if row.tuning == "base" or versions[name] not in bases
+    ]
 
 
 def sized_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
@@ -179,8 +192,9 @@ def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
     models = _models(catalogue)
     if TREND_MODEL in models:
         return TREND_MODEL
-    names = reversed(table_models(campaign, catalogue))  # the last of models with equal sizes
-    return max(names, key=lambda name: models[name].parameters or 0, default="")
+    names = table_models(campaign, catalogue)
+    by_size = sorted(names, key=lambda name: models[name].billions(campaign) or 0)
+    return by_size[-1] if by_size else ""
 
 
 def model_pairs(campaign: Campaign, catalogue: Catalogue) -> list[list[str]]:
@@ -192,7 +206,7 @@ def model_pairs(campaign: Campaign, catalogue: Catalogue) -> list[list[str]]:
 
 
 def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
-    """Return family, tuning ("base", "chat") and parameters (billions, or None) of each model."""
+    """Return {model: {"family": …, "tuning": "base" or "chat", "parameters": billions or None}}."""
     return {
         name: row.model_dump(include={"family", "tuning"}) | {"parameters": row.billions(campaign)}
         for name, row in _models(catalogue).items()
@@ -200,16 +214,16 @@ def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str,
 
 
 def groups(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
-    """Return the campaign's languages in each group, such as the languages of Aya's models."""
+    """Return {group: the campaign's languages in it}; "aya" has the languages of Aya's models."""
     available = catalogue.languages_of(BENCHMARK)
-    languages_of = language_groups(campaign).items()
-    return {name: [lang for lang in codes if lang in available] for name, codes in languages_of}
+    groups = language_groups(campaign).items()
+    return {name: [lang for lang in codes if lang in available] for name, codes in groups}
 
 
-def _by_language(catalogue: Catalogue, fact: Callable[[LanguageRow], Any]) -> dict[str, Any]:
-    """Return a fact by language, without languages for which it is None."""
-    rows = catalogue.languages_of(BENCHMARK).items()
-    return {lang: fact(row) for lang, row in rows if fact(row) is not None}
+def _by_language(catalogue: Catalogue, value_of: Callable[[LanguageRow], Any]) -> dict[str, Any]:
+    """Return {language: value of its row}, without languages for which the value is None."""
+    values = {lang: value_of(row) for lang, row in catalogue.languages_of(BENCHMARK).items()}
+    return {lang: value for lang, value in values.items() if value is not None}
 
 
 # Functions of the campaign and its catalogue, keyed by the name of the fact that they return.

@@ -1,8 +1,10 @@
 """Draw MultiBLiMP's Figures 1, 5 and 6 of accuracy by frequency, size and model, and 7 of margins.
 
-``fig1``, ``fig5``, ``fig6`` and ``fig7`` take the campaign's tables and the names to print, and
-return an exhibit: a figure with its cells. Figures 1, 5 and 6 draw rows of accuracies, such as
-gemma-3-27b, eng, all phenomena: 0.98; Figure 7 draws the terms of a regression on margins.
+Each function takes the paths of the campaign's tables and the names to print, and returns an
+exhibit: a figure with its cells (numbers). Figures 1, 5 and 6 draw rows of accuracies, such as
+gemma-3-27b, eng, all phenomena: 0.98. Figure 7 draws coefficients of regressions on the margin: the
+log-probability of a pair's good sentence minus that of the bad sentence. ``analysis`` fits the
+curve of Figure 1 and these regressions.
 """
 
 import math
@@ -43,14 +45,18 @@ DIVERGING = LinearSegmentedColormap.from_list("deviation", [style.ORANGE, "#DDDD
 
 
 def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> None:
-    """Write the names of ``points`` beside them, unless other points or names leave no room."""
+    """Write the names of ``points`` where they cover no other name, and none of ``all_points``.
+
+    Rows are languages, with ``RANKED_BY``, accuracy, and residual: the distance above the curve.
+    """
     axes.margins(y=0.1)
     take_literally(axes.figure)  # type: ignore[arg-type]
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
     pixel_points = axes.transData.transform(all_points[[RANKED_BY, "accuracy"]].to_numpy(float))
-    taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in pixel_points]
+    taken_boxes = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in pixel_points]
     above, below, *beside = OFFSETS
     for name, point in points.iterrows():
+        # First on the side away from the curve.
         first_offsets = [above, below] if point["residual"] > 0 else [below, above]
         for offset, horizontal, vertical in [*first_offsets, *beside]:
             text = axes.annotate(
@@ -58,8 +64,8 @@ def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> 
                 textcoords="offset points", ha=horizontal, va=vertical,
             )  # fmt: skip
             box = text.get_window_extent()
-            if not any(box.overlaps(taken_box) for taken_box in taken):
-                taken.append(box)
+            if not any(box.overlaps(taken_box) for taken_box in taken_boxes):
+                taken_boxes.append(box)
                 break
             text.remove()
 
@@ -76,7 +82,7 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
     residuals = select_rows(shared.read_plain(RESIDUALS, tables["residuals"]), where)
     terms = select_rows(shared.read_plain(REGRESSIONS, tables["regressions"]), where)
     curve = None if terms.empty else terms.set_index("term")["coefficient"]
-    # Name and rows of a table, columns that identify a row, and formats of columns with numbers.
+    # Name and rows of a table, columns that identify a row, and {column of a number: its format}.
     further_tables = (
         ("frequencies", frequencies, ("lang",), {RANKED_BY: ".3g"}),
         ("residuals", residuals, (*where, "lang"), {"fitted": ".1f", "residual": ".1f"}),
@@ -98,11 +104,12 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
     axes = figure.subplots()
     axes.set(xlabel="characters of text in GlotCC", ylabel="accuracy (%)")
     if len(points):
-        reach = min(FULL_COLOUR, np.nanmax(np.abs(points["residual"].to_numpy(float)), initial=1.0))
-        drawn = axes.scatter(
+        distances = np.abs(points["residual"].to_numpy(float))
+        full_colour = min(FULL_COLOUR, np.nanmax(distances, initial=1.0))
+        dots = axes.scatter(
             points[RANKED_BY], points["accuracy"], c=points["residual"].fillna(0.0),
-            cmap=DIVERGING, vmin=-reach, vmax=reach, s=18, edgecolors=style.GREY, linewidths=0.4,
-            zorder=3,
+            cmap=DIVERGING, vmin=-full_colour, vmax=full_colour, s=18, edgecolors=style.GREY,
+            linewidths=0.4, zorder=3,
         )  # fmt: skip
         axes.set_xscale("log")
         if curve is not None:
@@ -111,7 +118,7 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
             y = analysis.logistic(x, curve["intercept"], curve[FREQUENCY])
             axes.plot(10**x, y, color=style.GREY, lw=1)
             label = "deviation from the curve (points)"
-            figure.colorbar(drawn, ax=axes, label=label, pad=0.02, aspect=30, extend="both")
+            figure.colorbar(dots, ax=axes, label=label, pad=0.02, aspect=30, extend="both")
         furthest = points["residual"].abs().sort_values(ascending=False).index[:MOST_NAMES]
         _name_points(axes, points.loc[furthest], points)
     else:
@@ -140,25 +147,25 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
     else:
         rows = measures.read_accuracies(tables, labels)
         rows = rows[rows["phenomenon"] == ALL].set_index("model", drop=False)
-    cells: dict[str, Cell] = {}  # by model
+    cells: dict[str, Cell] = {}  # {model: cell of its accuracy}
     for model in labels.facts["sized_models"]:
         if model in labels.models and model in rows.index:
             cell_key = (labels.models[model], "accuracy")
             if published:
                 cells[model] = shared.printed_cell(rows.loc[model], cell_key)
             else:
-                by_lang = rows.loc[[model]]
-                cells[model] = measures.accuracy_cell(by_lang, cell_key, labels, mean=True)
+                rows_of_model = rows.loc[[model]]
+                cells[model] = measures.accuracy_cell(rows_of_model, cell_key, labels, mean=True)
     # A row for each model, with family, tuning, parameters [billions] and accuracy [percent].
     points = pd.DataFrame([labels.facts["models"][model] for model in cells], index=[*cells])
     points["accuracy"] = [cell.value for cell in cells.values()]
     has_size = points["parameters"].notna()
-    sized, unsized = points[has_size], points[~has_size]
-    figure = style.new_figure(style.COLUMN_INCHES, 3.4 if len(sized) > 2 else 2.4)
+    sized_points, unsized_points = points[has_size], points[~has_size]
+    figure = style.new_figure(style.COLUMN_INCHES, 3.4 if len(sized_points) > 2 else 2.4)
     axes = figure.subplots()
     looks = style.family_looks(points["family"])
     # Base models: filled markers, solid lines. Chat models: open markers, broken lines.
-    for family, members in sized.groupby("family", sort=False):
+    for family, members in sized_points.groupby("family", sort=False):
         colour, marker = looks[str(family)]
         for tuning, face, dashes in (("base", colour, "-"), ("chat", "white", "--")):
             tuned = members[members["tuning"] == tuning].sort_values("parameters")
@@ -169,7 +176,7 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
                     marker=marker, markersize=4.5, markerfacecolor=face,
                     label=f"{family}, {tuning}",
                 )  # fmt: skip
-    for model, point in unsized.iterrows():
+    for model, point in unsized_points.iterrows():
         colour, _ = looks[point["family"]]
         axes.axhline(point["accuracy"], color=colour, ls=":", lw=1.2)
         axes.annotate(
@@ -177,12 +184,12 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
             size=style.SMALL, xycoords=("axes fraction", "data"), textcoords="offset points",
         )  # fmt: skip
     axes.set_ylabel("accuracy (%)")
-    if len(sized):
+    if len(sized_points):
         axes.set_xscale("log")
         low, high = axes.get_xlim()
         powers_of_two = [2.0**n for n in range(-14, 11) if low <= 2.0**n <= high]
         ticks = powers_of_two[:: 1 + len(powers_of_two) // MOST_TICKS]
-        sizes = sorted({*sized["parameters"]})
+        sizes = sorted({*sized_points["parameters"]})
         axes.set_xticks(ticks if len(sizes) > 2 else sizes)
         axes.xaxis.set_major_formatter(lambda tick, _: shared.size_text(tick))
         axes.minorticks_off()
@@ -192,8 +199,12 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
     else:
         axes.set_xticks([])
         axes.set_xlabel("no size in the catalogue")
-    unknown = shared.counted(len(unsized), "model") if len(unsized) else ""
-    description = describe("fig5", unknown=unknown, published=published)
+    unsized_text = shared.counted(len(unsized_points), "model") if len(unsized_points) else ""
+    # Accuracies over different languages cannot be compared; Table 3 prints those over all.
+    numbers = {} if published else {model: rows.loc[[model], "lang"].nunique() for model in cells}
+    most = max(numbers.values(), default=0)
+    partial = [labels.models[model] for model, n in numbers.items() if n < most]
+    description = describe("fig5", unknown=unsized_text, partial=partial, published=published)
     return Exhibit(**description, cells=[*cells.values()], figure=figure)
 
 
@@ -211,14 +222,20 @@ def _draw_panel(
     labels: Labels,
     lowest_of_all: float,
 ) -> str:
-    """Draw accuracies ``a`` and ``b`` of two models against each other, and describe the panel."""
+    """Draw accuracies of two models against each other; return a description of the panel.
+
+    ``accuracies`` [percent] has a row for each language, and a column for each model, ``a`` and
+    ``b``. ``names`` are the models' printed names, and ``filled`` the languages of filled points.
+    ``lowest_of_all`` is the lowest accuracy of all panels.
+    """
     in_group = accuracies.index.isin(filled)
-    in_group &= not in_group.all()  # a group of all languages is not marked
-    for drawn, colour, face, label in (
+    if in_group.all():  # a group of all languages is not marked
+        in_group[:] = False
+    for mask, colour, face, label in (
         (~in_group, style.GREY, "none", None),
         (in_group, style.BLUE, style.BLUE, f"languages of {names[1]}"),
     ):
-        x, y = accuracies["a"][drawn], accuracies["b"][drawn]
+        x, y = accuracies["a"][mask], accuracies["b"][mask]
         dots = axes.scatter(x, y, s=12, edgecolors=colour, facecolors=face, label=label)
         dots.set(linewidths=0.8, zorder=3)
     if in_group.any():
@@ -236,24 +253,30 @@ def _draw_panel(
 
 
 def _name_furthest(axes: Axes, accuracies: pd.DataFrame, labels: Labels) -> None:
-    """Name the languages furthest from equal accuracy, on the side away from the line."""
+    """Name the languages furthest from equal accuracy, on the side away from the line if possible.
+
+    A name is left out if it would cover another. Only among few points, it may change its side.
+    """
     gap = accuracies["b"] - accuracies["a"]
-    few = len(accuracies) <= MOST_PANEL_NAMES
-    # Coordinates and side (-1: left, 1: right) of each name so far.
-    named: list[tuple[float, float, int]] = []
+    few_points = len(accuracies) <= MOST_PANEL_NAMES
+    # Coordinates [percent] and side (-1: left, 1: right) of each name so far.
+    named_points: list[tuple[float, float, int]] = []
     for lang in gap.abs().sort_values(ascending=False, kind="stable").index[:MOST_TRIED]:
-        if len(named) == MOST_PANEL_NAMES:
+        if len(named_points) == MOST_PANEL_NAMES:
             break
         x, y = accuracies.loc[lang]
         name = labels.languages[str(lang)]
         # No name begins left of the axes.
         away = -1 if gap[lang] > 0 and x > axes.get_xlim()[0] + NAME_WIDTH else 1
         # A letter is about a percentage point wide. Among many points, all names count as near.
-        reach = len(name) + 2 if few else math.inf
-        near = [(other_y, side) for other_x, other_y, side in named if abs(x - other_x) < reach]
-        for side in (away, -away) if few else (away,):
-            if all(abs(y - other_y) > 4 or side != other_side for other_y, other_side in near):
-                named.append((x, y, side))
+        reach = len(name) + 2 if few_points else math.inf
+        for side in (away, -away) if few_points else (away,):
+            covered = [
+                named_side == side and abs(x - named_x) < reach and abs(y - named_y) <= 4
+                for named_x, named_y, named_side in named_points
+            ]
+            if not any(covered):
+                named_points.append((x, y, side))
                 axes.annotate(
                     name, (x, y), (4 * side, 0), textcoords="offset points",
                     ha="right" if side < 0 else "left", va="center", size=style.SMALL,
@@ -265,7 +288,7 @@ def fig6(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Figure 6: a panel for each pair of models, with a point for each language."""
     rows = measures.read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index("lang", drop=False)
-    panels = labels.facts["pairs"]  # two models, and the group of languages with filled points
+    panels = labels.facts["pairs"]  # [[model, model, group of languages with filled points], …]
     drawn_models = {model for *models, _ in panels for model in models}
     accuracies = 100 * rows["accuracy"][rows["model"].isin(drawn_models)]
     lowest = min(50.0, accuracies.min()) if len(accuracies) else 50.0
@@ -274,7 +297,8 @@ def fig6(tables: shared.Tables, labels: Labels) -> Exhibit:
     grid = list(figure.subplots(math.ceil(count / 2), min(count, 2), squeeze=False).flat)
     for unused_axes in grid[count:]:
         unused_axes.set_axis_off()
-    cells: dict[tuple[str, str], Cell] = {}  # by row and column, since panels share models
+    # {(row, column): cell}, because panels share models.
+    cells: dict[tuple[str, str], Cell] = {}
     texts = []
     for letter, axes, (*models, group) in zip("abcd", grid, panels, strict=False):
         names = [labels.models[model] for model in models]
@@ -286,9 +310,9 @@ def fig6(tables: shared.Tables, labels: Labels) -> Exhibit:
             text = "no accuracies of one of the two"
         else:
             columns = [of_model["accuracy"] for of_model in rows_by_model]
-            both = 100 * pd.concat(columns, axis=1, join="inner", keys=["a", "b"])
+            joint_accuracies = 100 * pd.concat(columns, axis=1, join="inner", keys=["a", "b"])
             members = labels.facts["groups"].get(group, [])
-            text = _draw_panel(axes, both, names, members, labels, lowest)
+            text = _draw_panel(axes, joint_accuracies, names, members, labels, lowest)
         texts.append(f"{letter}: {text}" if count > 1 else text)
         if count > 1:
             axes.set_title(f"{letter})", loc="left")
@@ -326,10 +350,10 @@ def _draw_factors(
     # Name the models that lack a term's coefficient; the caption says why they lack it.
     for y, term in enumerate(names):
         estimated = {*terms["model"][terms["term"] == term]}
-        lacking = [labels.models[model] for model in models if model not in estimated]
-        if lacking:
+        models_without_term = [labels.models[model] for model in models if model not in estimated]
+        if models_without_term:
             axes.annotate(
-                f"not estimated: {', '.join(lacking)}", (1, y), (-2, -5), ha="right",
+                f"not estimated: {', '.join(models_without_term)}", (1, y), (-2, -5), ha="right",
                 va="center", xycoords=("axes fraction", "data"), textcoords="offset points",
                 size=style.SMALL, color=style.GREY,
             )  # fmt: skip
@@ -340,7 +364,11 @@ def _draw_factors(
 
 
 def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator[str]:
-    """Yield sentences from remarks: on the reference type, and on terms without estimates."""
+    """Yield sentences from remarks: on the reference type, and on terms without estimates.
+
+    ``remarks`` are rows of regressions whose ``analysis`` is a remark, such as
+    ``analysis.UNVARYING``. ``drawn`` are the terms with estimates.
+    """
     model_count = remarks["model"].nunique()
     by_remark = dict(iter(remarks.groupby("analysis")))
 

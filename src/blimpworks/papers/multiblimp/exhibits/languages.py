@@ -1,8 +1,10 @@
 """Draw MultiBLiMP's pairs by language (Figure 3, B.1), its families (4), and a sample of pairs (8).
 
-``fig3``, ``fig4``, ``figb1`` and ``fig8`` take the campaign's tables and the names to print, and
-return an exhibit: a figure (Figure 8: a table) with its cells. The measured form counts rows of
-``items``; the published form reads the numbers of pairs in Table 5. Source: appendices A.2, B.1.
+Each function takes the paths of the campaign's tables and the names to print, and returns an
+exhibit: a figure (Figure 8: a table) with its cells (numbers). The measured form counts rows of the
+table of items, which has a row for each pair. The published form reads the numbers of pairs in the
+paper's Table 5. Source: appendices A.2, B.1.
+
 The paper's text and captions differ on Figures 3 and 4; these functions follow the captions.
 """
 
@@ -26,7 +28,8 @@ from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN, FEATURES
 from blimpworks.tables import ITEMS, read_table
 
 COLOURS = {"certain": style.BLUE, "uncertain": style.ORANGE, "pairs": style.BLUE}
-"""Colours of the dots of Figure 3, keyed by the column of their numbers."""
+"""Colours of the dots of Figure 3, keyed by the column of their numbers. Agreement is certain if
+the tests of the pair's condition say so (``measures.CERTAIN``)."""
 PER_PANEL = 60
 """Most languages in a panel, for names that are legible at page width."""
 KARO = "kxh"
@@ -34,13 +37,16 @@ KARO = "kxh"
 
 
 def _describe(key: str, sizes: Mapping[str, int], labels: Labels) -> Description:
-    """Describe a figure; its caption names missing languages, and Karo with a wrong code."""
+    """Return the texts of a figure of ``sizes``: {language: number of pairs}.
+
+    The caption tells how many languages our copy of Table 5 lacks, and the wrong code of Karo.
+    """
     languages = labels.languages if labels.source == "published" else sizes
     return describe(key, shown=len(sizes), languages=len(languages), karo=KARO in sizes)
 
 
 def _cell(labels: Labels, row: str, column: str, lang: list[str] | str, n: int) -> Cell:
-    """Make the cell of ``n`` languages or pairs of ``lang``, counted in items or in Table 5."""
+    """Make the cell of ``n``: the number of languages or pairs (``column``) of ``lang``."""
     if labels.source == "published":
         formula = COUNT if column == "languages" else VALUES
         where = {"exhibit": "table5", "column": "n", "row": lang}
@@ -50,7 +56,7 @@ def _cell(labels: Labels, row: str, column: str, lang: list[str] | str, n: int) 
 
 
 def _pair_counts(tables: Tables, labels: Labels) -> dict[str, int]:
-    """Return the number of pairs of each language with pairs, in the order of the labels."""
+    """Return {language: number of pairs} of languages with pairs, in the order of the labels."""
     if labels.source == "published":
         printed = read_printed(tables, exhibit="table5", column="n")
         sizes = dict(zip(printed["row"], printed["value"], strict=True))
@@ -112,22 +118,22 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:
-    """Return the languages of each family: families with most languages, and most pairs, first."""
+    """Return {family: languages}; families with most languages, and then most pairs, are first."""
     families: dict[str, list[str]] = {}
     for lang in sorted(sizes, key=lambda lang: (-sizes[lang], labels.languages[lang])):
         families.setdefault(labels.facts["families"][lang], []).append(lang)
 
-    ranks = {
-        name: (-len(members), -sum(sizes[lang] for lang in members), name)
-        for name, members in families.items()
-    }
-    return {name: families[name] for name in sorted(families, key=ranks.__getitem__)}
+    def rank(family: str) -> tuple[int, int, str]:
+        members = families[family]
+        return -len(members), -sum(sizes[lang] for lang in members), family
+
+    return {family: families[family] for family in sorted(families, key=rank)}
 
 
 def _write_numbers(
     axes: Axes, points: Sequence[tuple[int, float]], size: float, lines: int
 ) -> None:
-    """Write the numbers of points (line, number) beside them, in axes of so many ``lines``."""
+    """Write the numbers of points, (line, number), beside them; ``lines`` is the axes' height."""
     axes.set_ylim(lines - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
@@ -168,7 +174,7 @@ Line = tuple[str, int | None]
 
 def _columns_of(families: Mapping[str, Sequence[Line]]) -> list[list[Line]]:
     """Arrange languages below the headings of their families, in up to three similar columns."""
-    total = sum(1 + len(members) for members in families.values())
+    total = sum(1 + len(members) for members in families.values())  # lines, with headings
     most_columns = min(3, math.ceil(max(total, 1) / 15))
     height = math.ceil(total / most_columns)
     columns: list[list[Line]] = [[]]
@@ -187,12 +193,12 @@ def _columns_of(families: Mapping[str, Sequence[Line]]) -> list[list[Line]]:
 def figb1(tables: Tables, labels: Labels) -> Exhibit:
     """Draw the figure of appendix B.1: a dot for the pairs of each language, below its family."""
     sizes, names = _pair_counts(tables, labels), labels.languages
-    lines_of: dict[str, list[Line]] = {}
+    lines_by_family: dict[str, list[Line]] = {}
     cells: list[Cell] = []
     for family, members in _families(sizes, labels).items():
-        lines_of[family] = [(names[lang], sizes[lang]) for lang in members]
+        lines_by_family[family] = [(names[lang], sizes[lang]) for lang in members]
         cells += [_cell(labels, names[lang], "pairs", lang, sizes[lang]) for lang in members]
-    columns = _columns_of(lines_of)
+    columns = _columns_of(lines_by_family)
     height = max(map(len, columns))
     width = max(style.COLUMN_INCHES, style.PAGE_INCHES * len(columns) / 3)
     figure = style.new_figure(width, 0.6 + 0.135 * max(height, 4))
@@ -216,37 +222,42 @@ EXAMPLE_COLUMNS = ("item_id", "lang", "phenomenon", "paradigm", "label", "good",
 
 
 def choose_languages(languages: Sequence[str], traits: Mapping[str, Sequence[str]]) -> list[str]:
-    """Choose up to ten languages that share as few ``traits`` (script, family) as possible."""
+    """Choose up to ten languages that share as few traits as possible.
+
+    ``traits`` has script and family of each language: ``{"deu": ["Latn", "Indo-European"]}``.
+    """
     chosen: list[str] = []
-    times: Counter[str] = Counter()  # number of chosen languages with a trait
+    trait_counts: Counter[str] = Counter()  # {trait: number of chosen languages that have it}
     # A hash decides among languages that share as many traits.
     remaining = sorted(languages, key=lambda lang: blake2b(lang.encode(), digest_size=8).digest())
     while remaining and len(chosen) < MOST_LANGUAGES:
-        rarest = min(remaining, key=lambda lang: sum(times[trait] for trait in traits[lang]))
+        rarest = min(remaining, key=lambda lang: sum(trait_counts[trait] for trait in traits[lang]))
         remaining.remove(rarest)
         chosen.append(rarest)
-        times.update(traits[rarest])
+        trait_counts.update(traits[rarest])
     return [lang for lang in languages if lang in chosen]
 
 
 def fig8(tables: Tables, labels: Labels) -> Exhibit:
     """Make Figure 8, a table of ten languages with a pair of each: "Dogs [sing/*sings]."."""
-    items: dict[str, list[dict[str, Any]]] = {}  # by language
+    items: dict[str, list[dict[str, Any]]] = {}  # {language: rows of its table}
     for path in tables["items"]:
         if rows := read_table(ITEMS, path, EXAMPLE_COLUMNS).to_pylist():
             items[rows[0]["lang"]] = rows
     languages = [lang for lang in labels.languages if lang in items]
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
-    times: Counter[str] = Counter()  # number of chosen pairs of a phenomenon
+    phenomenon_counts: Counter[str] = Counter()  # {phenomenon: number of chosen pairs}
 
     def rank(item: dict[str, Any]) -> tuple[object, ...]:
+        """Return the rank of a pair: certain, short, of rare phenomena first; then any order."""
         uncertain, long = item["label"] not in CERTAIN, len(item["good"]) > LONGEST_SENTENCE
-        return uncertain, long, times[item["phenomenon"]], item["item_id"], item["paradigm"]
+        frequency = phenomenon_counts[item["phenomenon"]]
+        return uncertain, long, frequency, item["item_id"], item["paradigm"]
 
     for lang in choose_languages(languages, labels.facts["traits"]):
         item = min(items[lang], key=rank)
-        times[item["phenomenon"]] += 1
+        phenomenon_counts[item["phenomenon"]] += 1
         name = labels.languages[lang]
         # "sv#", subject-verb agreement in number, becomes "SV-N".
         code, sign = item["phenomenon"][:2], item["phenomenon"][2:]

@@ -1,8 +1,9 @@
-"""Compute cells of MultiBLiMP's exhibits: names of phenomena, formulas, and accuracies.
+"""Declare names of phenomena and formulas of MultiBLiMP's exhibits, and make cells of accuracies.
 
-``read_accuracies`` reads the rows that most exhibits need, and ``accuracy_cell`` makes a cell of
-them. Functions with ``@formula``, and constants made by ``Formula``, compute a cell's number from
-rows of a table. Their sentences are for readers: "count where verb_value is SG ÷ sum of count".
+A cell is one number of an exhibit (a table or figure). ``read_accuracies`` reads the rows that most
+exhibits need, and ``accuracy_cell`` makes a cell of some of them. A formula computes a cell's
+number from rows of a table. Its sentence is for readers: "count where verb_value is SG ÷ sum of
+count". Formulas are functions with ``@formula``, and constants made by ``Formula``.
 """
 
 from dataclasses import replace
@@ -19,13 +20,15 @@ from blimpworks.items import ALL
 from blimpworks.tables import ACCURACIES
 
 CONSTRUCTIONS = {"sv": "Subject-Verb", "sp": "Subject-Participle"}
-"""Name in Table 3 of each construction. A phenomenon such as ``sv#`` is construction and sign."""
+"""Name of each construction in Table 3. A phenomenon is a construction and the sign of a feature:
+``sv#`` is subject-verb agreement in number, ``spG`` subject-participle agreement in gender."""
 FEATURES = {
     "#": ("Number", ("SG", "PL", "DU")),
     "G": ("Gender", ("MASC", "NEUT", "FEM")),
     "P": ("Person", ("1", "2", "3")),
 }
-"""Name and values of each agreement feature, keyed by sign, in the order of Table 2."""
+"""Name and values of each agreement feature, keyed by sign, in the order of Table 2. Values are
+those of UniMorph: singular, plural, dual; masculine, neuter, feminine."""
 AGREEMENT_TYPES = {
     f"{code}{sign}": (construction, FEATURES[sign][0])
     for code, construction in CONSTRUCTIONS.items()
@@ -33,25 +36,27 @@ AGREEMENT_TYPES = {
 }
 """Names of construction and feature of the six phenomena, in the order of Table 3."""
 PHENOMENON_NAMES = {key: ", ".join(pair) for key, pair in AGREEMENT_TYPES.items()}
+"""Name of each phenomenon: "Subject-Verb, Number"."""
 CERTAIN = ("+", "~")
-"""Labels of agreement that the paper counts as certain (section 4.2)."""
-
+"""Labels of agreement that the paper counts as certain: significant, and near-universal (4.2)."""
 
 LEAD_BELOW = 0.1
 """Level of significance of Table B.2 (footnote 7)."""
 
 
 def leads(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Find the significantly best model of each language, with p < ``LEAD_BELOW``.
+    """Return comparisons of each language's best model with the second-best, where significant.
 
-    Returns its comparison (as ``model_a``) with the second-best model; among equal second-best
-    models the comparison of largest p.
+    ``comparisons`` has a row for each ordered pair of models and each language. In the returned
+    rows the best model is ``model_a``, and p < ``LEAD_BELOW``. Among equal second-best models, the
+    one with the largest p is returned.
     """
-    # Differences of the same number of pairs can differ in the last bits of the quotients.
+    # Equal differences of accuracies can differ in the last bits.
     lead = (comparisons["accuracy_a"] - comparisons["accuracy_b"]).round(9)
     ranked = comparisons.assign(lead=lead).sort_values(
         ["lang", "model_a", "lead", "p", "model_b"], ascending=[True, True, True, False, True]
     )
+    # A model's strongest rival is the one with the smallest lead; it is negative below the best.
     closest = ranked.drop_duplicates(["lang", "model_a"])
     return closest[(closest["lead"] > 0) & (closest["p"] < LEAD_BELOW)].drop(columns="lead")
 
@@ -62,13 +67,13 @@ ENOUGH_PAIRS = 10
 
 @formula("count where verb_value is {value} ÷ sum of count", value=PHRASE)
 def share(rows: pd.DataFrame, value: str) -> float:
-    """Return the share of verbs that have a value, among all counted verbs."""
+    """Return the share of verbs that have a value; ``rows`` are counts of agreement."""
     return float(rows["count"][rows["verb_value"] == value].sum() / rows["count"].sum())
 
 
 @formula("sum of n ÷ {n}")
 def ratio(rows: pd.DataFrame, n: int) -> float:
-    """Divide the sum of n by a number that is not in the rows, such as the release's pairs."""
+    """Divide the sum of n by a number of another source, such as that of the release's pairs."""
     return float(rows["n"].sum() / n)
 
 
@@ -92,7 +97,7 @@ def win_share(rows: pd.DataFrame, below: float) -> float:
 
 
 def won(rows: pd.DataFrame, below: float) -> pd.Series:
-    """Mark comparisons in which the first model is significantly better."""
+    """Return a mask of the comparisons in which the first model is significantly better."""
     return (rows["accuracy_a"] > rows["accuracy_b"]) & (rows["p"] < below)
 
 
@@ -115,17 +120,18 @@ LEADS = Formula(
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
     """Read accuracies of the models and languages in ``labels``. Raises UserError without any."""
-    rows = read_plain(ACCURACIES, tables["accuracies"][0])
+    path = tables["accuracies"][0]
+    rows = read_plain(ACCURACIES, path)
     if rows.empty:
         raise UserError(
-            f"{tables['accuracies'][0]} is empty: no model has judged a pair. Probably the "
+            f"{path} is empty: no model has judged a pair. Probably the "
             "campaign's languages have no pairs; see the exhibit funnel, or add languages."
         )
     names = {"lang": [*labels.languages], "model": [*labels.models]}
     rows = select_rows(rows, {"paradigm": ALL, "method": labels.method, **names})
     if rows.empty:
         raise UserError(
-            f"{tables['accuracies'][0]} has no accuracies by method {labels.method!r} of the "
+            f"{path} has no accuracies by method {labels.method!r} of the "
             "campaign's models and languages; judge with that method and summarise again."
         )
     return rows

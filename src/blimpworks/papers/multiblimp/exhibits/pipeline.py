@@ -3,6 +3,7 @@
 ``fig2`` takes a language's tables of all stages (tokens, candidates, agreement, lexicon, items …)
 and returns the figure with its cells. ``follow_pair`` (module ``stages``) finds the pair's rows in
 the tables, and ``draw`` draws a box for each stage. All lengths are in points; y grows downwards.
+A run is a text in one style; a pen draws runs, lines and boxes (module ``text_layout``).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -76,13 +77,16 @@ HEADING = 7.2
 
 @dataclass(slots=True)
 class Spelling:
-    """Fonts for words of the pair's language; without a font, numbers ("[1]") replace words."""
+    """Fonts for words of the pair's language; without a font, numbers ("[1]") replace words.
+
+    The caption then has the words that the numbers replace.
+    """
 
     families: tuple[str, ...] | None
     """Names of fonts, the preferred one first; None if no font has all letters of the figure."""
     rtl: bool
     numbers: dict[str, int] = field(default_factory=dict)
-    """Numbers so far, keyed by the word that they replace."""
+    """Numbers so far: {word: number that replaces it}."""
 
     @classmethod
     def of(cls, stages: Stages) -> "Spelling":
@@ -113,10 +117,12 @@ class Spelling:
 
 
 class WordColumn(NamedTuple):
-    """A word's CoNLL-U id (0 for an ellipsis), form, lemma, class, relation, and each feature."""
+    """The texts of a word below each other in the tree."""
 
     word: int
+    """CoNLL-U id; 0 for an ellipsis."""
     runs: list[Run]
+    """Form, lemma, class, relation, and each feature; of an ellipsis only "…"."""
 
     @property
     def width(self) -> float:
@@ -129,22 +135,27 @@ def _total_width(columns: Sequence[WordColumn]) -> float:
 
 
 def fitting(columns: Sequence[WordColumn], needed: set[int], width: float) -> list[WordColumn]:
-    """Keep the ``needed`` words, and as many words next to them as fit, with ellipses between."""
+    """Keep the ``needed`` words, and as many words next to them as fit, with ellipses between.
+
+    ``width`` is the width [points] that the kept columns may take.
+    """
 
     def distance(column: WordColumn) -> tuple[int, int]:
+        """Return the distance [words] from the nearest needed word; of equal ones, order as is."""
         return min(abs(column.word - word) for word in needed), column.word
 
-    kept = [*columns]
+    kept_columns = [*columns]
     while True:
         shortened: list[WordColumn] = []
         for column in columns:
-            if column in kept:
+            if column in kept_columns:
                 shortened.append(column)
             elif not shortened or shortened[-1].word:  # no ellipsis after an ellipsis
                 shortened.append(WordColumn(0, [Run(ELLIPSIS, FORM_SIZE, FAINT)]))
-        if len(kept) <= len(needed) or _total_width(shortened) <= width:
+        if len(kept_columns) <= len(needed) or _total_width(shortened) <= width:
             return shortened
-        kept.remove(max((c for c in kept if c.word not in needed), key=distance))
+        removable = [column for column in kept_columns if column.word not in needed]
+        kept_columns.remove(max(removable, key=distance))
 
 
 @dataclass(slots=True)
@@ -193,17 +204,18 @@ class Painter:
         indent = max(Run(name, SMALL).width for name in TREE_LINES) + 10
         room = self.width - indent
         columns = fitting(columns, {*colours}, room)
-        # Distance, head and dependent of an arc, short arcs first.
+        # Arcs lead from the verb to the subject and to its auxiliary, if it has one that agrees.
         dependents = {subject, inflected} - {verb}
-        arcs = sorted((abs(verb - word), verb, word) for word in dependents)
+        short_first = sorted(dependents, key=lambda word: (abs(verb - word), word))
         # Each line of the words (forms, lemmas, …) has a common baseline, below the arcs.
-        top = self.y + ARC_STEP * len(arcs) + 2
+        top = self.y + ARC_STEP * len(short_first) + 2
         lines = [[*filter(None, runs)] for runs in zip_longest(*(c.runs for c in columns))]
         steps = [step(above, below) for above, below in pairwise([[], *lines])]
         baselines = [top + 1.5 + total for total in accumulate(steps)]
-        # Middle of each word, from right to left in a language that is so written.
-        gap = GAP + min(max(room - _total_width(columns), 0) / max(len(columns), 1), 5 * GAP)
-        centres: dict[int, float] = {}
+        # Spare room widens the gaps. Words are from right to left in a language that is so written.
+        spare = max(room - _total_width(columns), 0)
+        gap = GAP + min(spare / len(columns), 5 * GAP)
+        centres: dict[int, float] = {}  # {word: x of its middle}
         used_width = 0.0
         for column in columns:
             middle = used_width + column.width / 2
@@ -213,9 +225,9 @@ class Painter:
             for run, baseline in zip(column.runs, baselines, strict=False):
                 pen.text(centre, baseline, run, "center")
         # Arcs end above the middle of the dependent, and begin beside the middle of the head.
-        for level, (_, head, word) in enumerate(arcs, start=1):
-            side = 2.5 * level * (1 if centres[word] > centres[head] else -1)
-            start, height = centres[head] + side, ARC_STEP * level - 2
+        for level, word in enumerate(short_first, start=1):
+            side = 2.5 * level * (1 if centres[word] > centres[verb] else -1)
+            start, height = centres[verb] + side, ARC_STEP * level - 2
             pen.curve((start, top), (centres[word], top), height)
             label = Run(word_at[word]["deprel"] or "_", SMALL)
             middle, label_width = (start + centres[word]) / 2, label.width + 4
@@ -284,28 +296,31 @@ class Painter:
         self.y += LINE
 
     def inflection(self) -> None:
-        """Draw the lexicon's entries for the agreeing word, with the verdict on each."""
+        """Draw the lexicon's entries for the agreeing word, with the verdict on each form."""
         pen, stages, x, width = self.pen, self.stages, self.x, self.width
         sizes = ", ".join(f"{RESOURCES[name]} {n:,}" for name, n in stages.sizes.items())
         heading = words_of(Run("entries of the lemma", SMALL, FAINT))
         heading.append(self.spelling.run(stages.lemma, SMALL, bold=True))
         heading += words_of(Run(f": {sizes}", SMALL, FAINT, glued=True))
         self._paragraph(heading, space_below=1.5)
-        entries_of: dict[tuple[str, str, str], list[ShownEntry]] = {}
+        # Readings of one form are drawn together, if source and verdict are the same.
+        entries_by_form: dict[tuple[str, str, str], list[ShownEntry]] = {}
         for entry in stages.entries:
-            entries_of.setdefault((entry.row.form, entry.source, entry.verdict), []).append(entry)
-        groups = [*entries_of.values()]
+            form_key = (entry.row.form, entry.source, entry.verdict)
+            entries_by_form.setdefault(form_key, []).append(entry)
+        groups = [*entries_by_form.values()]
         for entries in groups[:MOST_FORMS]:
             entry = entries[0]
-            decided = entry.matches or entry.chosen
+            is_decided = entry.matches or entry.chosen
             colour = GREEN if entry.matches else VERMILION
-            verdict = Run(entry.verdict, SMALL, colour if decided else FAINT)
-            form = self.spelling.run(entry.row.form, SIZE, colour if decided else INK, decided)
+            verdict = Run(entry.verdict, SMALL, colour if is_decided else FAINT)
+            form_colour = colour if is_decided else INK
+            form = self.spelling.run(entry.row.form, SIZE, form_colour, bold=is_decided)
             baseline = self.y + step([], [form])
             pen.text(x + width, baseline, verdict, "right")
             pen.text(x, baseline, form.fitted(width - verdict.width - 4))
             source = Run(f"({RESOURCES[entry.source]})", SMALL, FAINT)
-            # "Number=Sing|Person=3" is drawn as "Sing;3".
+            # "Number=SG|Person=3" is drawn as "SG;3".
             bundles = [entry.row.bundle.split("|") for entry in entries]
             values = [";".join(pair.partition("=")[2] for pair in bundle) for bundle in bundles]
             readings = Run(" / ".join(values), SMALL, FAINT).fitted(width - 10 - source.width)
@@ -329,10 +344,10 @@ class Painter:
             self.pen.text(mark_x, self.y + size, mark)
             text, start, end = (item[name] for name in (side, f"{side}_start", f"{side}_end"))
             before, form, after = text[:start], text[start:end], text[end:]
-            joined = bool(before) and not before[-1].isspace()
+            is_glued = bool(before) and not before[-1].isspace()
             runs = [
                 *spelling.words(before, False),
-                *spelling.words(form, joined, colour, True),
+                *spelling.words(form, is_glued, colour, True),
                 *spelling.words(after, bool(after) and not after[0].isspace()),
             ]
             start_x = self.x if spelling.rtl else edge

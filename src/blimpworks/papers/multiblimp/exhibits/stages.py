@@ -3,6 +3,10 @@
 ``follow_pair`` reads the tables of one language, and returns the pair's rows for Figure 2
 (``Stages``). ``stage_cells`` makes the figure's cells from these rows. A cell is a number or text
 with its table and filter, such as "Distance: 1" from ``candidates``. Source: section 4, Figure 2.
+
+A candidate is a subject and the word of its sentence that agrees with it. The agreement test tells
+whether such words agree in the language. Another form of the word, from the lexicon, makes the
+ungrammatical sentence. At last, pairs of each condition ("PL>SG/SV/verb") are drawn by weight.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +34,7 @@ SHORTEST, LONGEST = 4, 10
 VERBS = "V"
 """Part of speech of the entries for verbs and participles."""
 Row = dict[str, Any]
-"""A row of a table, keyed by column."""
+"""A row of a table: {column: value}."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +43,13 @@ class ShownEntry:
 
     row: LexiconRow
     source: str
+    """unimorph, or ud (the treebanks)."""
     matches: bool
     """Whether the entry has the agreeing word's form; otherwise it has another form."""
     chosen: bool = False
     """Whether the ungrammatical sentence has the entry's form."""
     objection: str | None = None
-    """Reason why the entry's form makes no pair, if there is one."""
+    """Reason why the entry's form makes no pair; None if it makes one."""
 
     @property
     def verdict(self) -> str:
@@ -67,10 +72,11 @@ class Stages:
     """The sentence's words, keyed by CoNLL-U id."""
     candidate: Row
     test: Row | None
-    """Agreement test of the pair's condition; None without evidence."""
+    """Agreement test of the pair's condition; None if no such verb was counted."""
     counts: list[Row]
     """Counts that were tested: numbers of verbs, in a row for each value."""
     lemma: str
+    """Lemma of the agreeing word, as it was looked up."""
     entries: list[ShownEntry]
     sizes: Mapping[str, int]
     """Number of the lexicon's entries of the lemma, keyed by source."""
@@ -89,10 +95,12 @@ def choose_pair(
 ) -> Row | None:
     """Choose the pair ``item_id``; without an id, a short pair whose agreement is certain.
 
-    ``sentences`` are keyed by treebank, file and sent_id. Raises UserError for an unknown id.
+    ``sentences`` are keyed by treebank, file and sent_id. Returns None if there are no items.
+    Raises UserError for an unknown id.
     """
 
     def rank(item: Row) -> tuple[object, ...]:
+        """Return a rank that is lowest for certain agreement, no attractors, and 4 to 10 words."""
         word_count = sentences[item["treebank"], item["file"], item["sent_id"]]["words"]
         excess = max(SHORTEST - word_count, word_count - LONGEST, 0)
         certain = item["label"] in CERTAIN
@@ -100,19 +108,20 @@ def choose_pair(
 
     if item_id is None:
         return min(items, key=rank, default=None)
-    same = [item for item in items if item["item_id"] == item_id]
-    if not same:
+    # A pair that was drawn in two conditions has two rows.
+    rows_of_pair = [item for item in items if item["item_id"] == item_id]
+    if not rows_of_pair:
         raise UserError(
             f"multiblimp.exhibits.figure2_pair is {item_id!r}, which is not among the "
             f"{len(items)} items of the figure's language; expected an item_id of them."
         )
-    return min(same, key=rank)
+    return min(rows_of_pair, key=rank)
 
 
 def _rows(
     schema: TableSchema, tables: Tables, name: str, columns: Sequence[str] | None = None, **key: Any
 ) -> list[Row]:
-    """Read the rows of a table that have the values ``key`` in the columns of these names."""
+    """Read the rows of the table ``name`` that have these values: ``sentence=12``."""
     table = read_table(schema, tables[name][0], columns)
     for column, value in key.items():
         table = table.filter(pc.field(column) == value)
@@ -122,24 +131,29 @@ def _rows(
 
 def _shown_entries(trace: Trace, bad_form: str) -> list[ShownEntry]:
     """List the entries that were looked up: the word's form first, the chosen form second."""
-    entries: dict[tuple[str, str, str, bool], ShownEntry] = {}
+    entries: list[ShownEntry] = []
     for source, lookup in trace.lookups.items():
-        entries_of_source = [ShownEntry(row, source, matches=True) for row in lookup.matches]
+        entries += [ShownEntry(row, source, matches=True) for row in lookup.matches]
         for row in lookup.contrasts:
             objection = trace.forms[row.form].objection
             chosen = objection is None and row.form.casefold() == bad_form.casefold()
-            entries_of_source.append(ShownEntry(row, source, False, chosen, objection))
-        # Readings that differ only in assumed features are one entry of the table.
-        for entry in entries_of_source:
-            entries.setdefault((source, entry.row.form, entry.row.bundle, entry.matches), entry)
-    return sorted(
-        entries.values(),
-        key=lambda entry: (not entry.matches, not entry.chosen, bool(entry.objection)),
-    )
+            entries.append(ShownEntry(row, source, False, chosen, objection))
+    # Readings that differ only in assumed features are one entry of the table.
+    distinct: dict[tuple[str, str, str, bool], ShownEntry] = {}
+    for entry in entries:
+        distinct.setdefault((entry.source, entry.row.form, entry.row.bundle, entry.matches), entry)
+
+    def rank(entry: ShownEntry) -> tuple[bool, ...]:
+        return not entry.matches, not entry.chosen, bool(entry.objection)
+
+    return sorted(distinct.values(), key=rank)
 
 
 def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
-    """Return the rows of Figure 2's pair, or None without items. UserError for an unknown pair."""
+    """Return the rows of Figure 2's pair, or None without items. UserError for an unknown pair.
+
+    ``choice`` is the fact ``figure2`` (``facts.figure2_choice``).
+    """
     # The pair and its sentence; items name a sentence by treebank, file and id.
     sentences = {
         (row["treebank"], row["file"], row["sent_id"]): row
@@ -164,8 +178,9 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     keys = {"phenomenon": item["phenomenon"], "order": item["order"]}
     tests = _rows(AGREEMENT, tables, "agreement", **keys, value=value)
     counts = _rows(AGREEMENT_COUNTS, tables, "agreement_counts", **keys, subject_value=value)
-    verb_types = (item["inflected"], BOTH_TYPES)
-    test = next((row for name in verb_types for row in tests if row["verb_type"] == name), None)
+    # A test is of this type of verb, or of verbs and auxiliaries together.
+    test_by_type = {row["verb_type"]: row for row in tests}
+    test = test_by_type.get(item["inflected"]) or test_by_type.get(BOTH_TYPES)
     counts = [row for row in counts if test and row["verb_type"] == test["verb_type"]]
     counts.sort(key=lambda row: (row["verb_value"] != value, -row["count"], row["verb_value"]))
 
@@ -212,6 +227,7 @@ COLUMN = "Shown"
 ALL_ITEMS = "items/multiblimp/all"
 """Folder of the pairs that items are drawn from."""
 RESOURCES = {"unimorph": "UniMorph", "ud": "treebanks"}
+"""Printed names of the lexicon's sources."""
 # Columns of ``candidates``, ``agreement`` and ``items`` that become cells, keyed by the cell's row.
 EXTRACTED = {
     "Subject": "subject_form",
@@ -233,16 +249,24 @@ IN_ENGLISH = {"Word order", "Agreeing word is a", "Label"}
 """Rows with English texts; texts of all other rows are in the pair's language."""
 
 
+# The cell of the number of rows that ``where`` selects. If it is one row, ``text`` is from the row.
+def _counting_cell(name: str, source: str, where: Row, n: int, text: str = "") -> Cell:
+    return Cell(name, COLUMN, n, text or str(n), COUNT, source, where, n=n)
+
+
 def _cells(source: str, where: Row, values: Row, columns: Mapping[str, str]) -> list[Cell]:
-    """Make a cell for each of ``columns``, with its value in a table's row ``values``."""
+    """Make a cell for each of ``columns``, {row of the cell: column}, from one row of a table.
+
+    ``values`` is this row, and ``where`` the filter that selects it in the table ``source``.
+    """
     cells = []
-    for row, column in columns.items():
+    for name, column in columns.items():
         value = values[column]
         if isinstance(value, str):
-            cells.append(Cell(row, COLUMN, 1, value, COUNT, source, where, n=1))
+            cells.append(_counting_cell(name, source, where, 1, value))
         else:
             text = f"{value:.4g}" if isinstance(value, float) else str(value)
-            cells.append(Cell(row, COLUMN, float(value), text, of_row(column), source, where))
+            cells.append(Cell(name, COLUMN, float(value), text, of_row(column), source, where))
     return cells
 
 
@@ -255,18 +279,20 @@ def stage_cells(stages: Stages) -> dict[str, list[Cell]]:
         return lang | {column: row[column] for column in columns}
 
     item_filter = filter_of(item, "item_id", "paradigm")
-    text = {"text": stages.sentence["text"] or item["good"]}
     sentence_filter = filter_of(stages.sentence, "sentence")
-    sentence = _cells("sentences", sentence_filter, text, {"Text": "text"})
+    text = stages.sentence["text"] or item["good"]
+    sentence = [_counting_cell("Text", "sentences", sentence_filter, 1, text)]
     for word in stages.word_at.values():
         where = sentence_filter | {"word": word["word"]}
         relation = f"{word['deprel'] or '_'} of {word['head']}" if word["head"] else "root"
         annotation = (word["lemma"], word["upos"], word["feats"], relation)
-        word_text = {"text": f"{word['form']} ({', '.join(filter(None, annotation))})"}
-        sentence += _cells("tokens", where, word_text, {f"Word {word['word']}": "text"})
+        text = f"{word['form']} ({', '.join(filter(None, annotation))})"
+        sentence.append(_counting_cell(f"Word {word['word']}", "tokens", where, 1, text))
+
     where = filter_of(candidate, "construction", "sentence", "subject", "verb", "inflected")
     extract = _cells("candidates", where, candidate, EXTRACTED)
     extract += _cells("items", item_filter, item, {"Attractors": "attractors"})
+
     validate = []
     condition = ("phenomenon", "verb_type", "order")
     for count in stages.counts:
@@ -276,22 +302,25 @@ def stage_cells(stages: Stages) -> dict[str, list[Cell]]:
     if test:
         validate += _cells("agreement", filter_of(test, *condition, "value"), test, TESTED)
     validate += _cells("items", item_filter, item, {"Label": "label"})
+
     inflect = []
     for source, n in stages.sizes.items():
         where = lang | {"lemma": stages.lemma, "pos": VERBS, "source": source}
         name = f"Entries of the lemma, {RESOURCES[source]}"
-        inflect.append(Cell(name, COLUMN, n, str(n), COUNT, "lexicon", where, n=n))
+        inflect.append(_counting_cell(name, "lexicon", where, n))
     for number, entry in enumerate(stages.entries, start=1):
-        where = lang | {"lemma": entry.row.lemma, "form": entry.row.form, "pos": VERBS}
-        where |= {"features": entry.row.bundle, "source": entry.source}
-        word_text = {"text": f"{entry.row.form} ({entry.row.bundle}): {entry.verdict}"}
-        name = f"Entry {number}, {RESOURCES[entry.source]}"
-        inflect += _cells("lexicon", where, word_text, {name: "text"})
-    n, all_pairs = stages.available, stages.condition_filter
-    balance = [Cell("Pairs", COLUMN, n, str(n), COUNT, ALL_ITEMS, all_pairs, n=n)]
-    n, kept_pairs = stages.kept, filter_of(item, "paradigm")
-    balance.append(Cell("Kept", COLUMN, n, str(n), COUNT, "items", kept_pairs, n=n))
-    balance += _cells("items", item_filter, item, {"Weight in the draw": "weight"})
+        row, name = entry.row, f"Entry {number}, {RESOURCES[entry.source]}"
+        where = lang | {"lemma": row.lemma, "form": row.form, "pos": VERBS}
+        where |= {"features": row.bundle, "source": entry.source}
+        text = f"{row.form} ({row.bundle}): {entry.verdict}"
+        inflect.append(_counting_cell(name, "lexicon", where, 1, text))
+
+    kept_filter = filter_of(item, "paradigm")
+    balance = [
+        _counting_cell("Pairs", ALL_ITEMS, {**stages.condition_filter}, stages.available),
+        _counting_cell("Kept", "items", kept_filter, stages.kept),
+        *_cells("items", item_filter, item, {"Weight in the draw": "weight"}),
+    ]
     return {
         "Sentence": sentence,
         "Extract": extract,

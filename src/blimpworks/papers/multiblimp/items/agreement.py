@@ -1,10 +1,14 @@
 """Count how often a language's verbs agree with their subjects, and test whether it is a rule.
 
 ``measure_agreement`` reads the language's candidates (a subject and a verb each) and its lexicon,
-and writes two tables: counts of combinations of values, and a test of each condition. For example:
+and writes two tables: counts of combinations of values, and a test of each condition. A condition
+is a value of the subject in a word order. For example, verbs and auxiliaries together, in number,
+after singular subjects:
 
-    sv#, both, SV: subject SG, verb SG 950 times, verb PL 3 times -> p = 1e-30, label "+"
+    sv#, both, SV: subject SG, verb SG 950 times, verb PL 3 times -> p = 1e-30, label "+".
 
+Values of a word are from the lexicon's readings of its form, or from its annotation in the treebank
+("Number=Sing"). A reading that leaves the feature open has the value ``words.UNDEFINED``.
 Source: MultiBLiMP 1.0, section 4.2.
 """
 
@@ -35,8 +39,17 @@ class Combination(NamedTuple):
 
 
 ValuesOf = Callable[[str, str, str | None], Set[str]]
-"""Function of a feature, a form and its annotation that returns the form's possible values."""
-EDGE_COLUMNS = ("construction", "kind", "order", "subject_form", "subject_feats", "form", "feats")
+"""Function of a feature, a form and its annotation that returns the form's possible values. For
+example ("Number", "sheep", None) gives {"SG", "PL"}."""
+CANDIDATE_COLUMNS = (
+    "construction",
+    "kind",
+    "order",
+    "subject_form",
+    "subject_feats",
+    "form",
+    "feats",
+)
 
 
 def load_evidence(
@@ -48,23 +61,26 @@ def load_evidence(
 ) -> tuple[ValuesOf, ValuesOf]:
     """Return the functions that find the values of a construction's subjects and of its verbs.
 
-    The first lexicon is UniMorph's, the second the treebank's (section 4.2).
+    ``candidates`` are those of the construction, sv or sp (participles). Values come from
+    (section 4.2, decision ``agreement_evidence``):
 
-    - published, verbs: the values of both lexicons together, without undefined ones
-    - published, participles: UniMorph's values, or the treebank's if UniMorph has none; undefined
-      ones are kept
-    - corrected: the annotation of the word in its sentence, else UniMorph's values; without
-      undefined ones
+    - published, sv: UniMorph and the treebank's lexicon together, without undefined values;
+    - published, sp: UniMorph, or else the treebank's lexicon; undefined values are kept;
+    - corrected: the word's annotation in its sentence, or else UniMorph; without undefined values.
     """
     annotation_first = corrected(options, "agreement_evidence")
     any_case = corrected(options, "letter_case")
-    unite_lexicons = annotation_first or construction != "sp"
+    # In this case the treebank's lexicon comes second, and undefined values are kept.
+    unimorph_first = construction == "sp" and not annotation_first
     sources = lookup.SOURCES[:1] if annotation_first else lookup.SOURCES
 
     def load(
         column: str, parts_of_speech: Sequence[str], query: lookup.Query, participles: bool
     ) -> ValuesOf:
-        """Load the lexicons' readings of all forms in a column of the candidates."""
+        """Return the function for the forms in a column of the candidates, with their readings.
+
+        Only readings that fit the query count, such as the nominative of subjects.
+        """
         forms = lookup.spellings(candidates[column], any_case, lang)
         lexicons = [
             lookup.load_lexicon(lexicon, source, parts_of_speech, "form", forms, participles)
@@ -74,18 +90,20 @@ def load_evidence(
         @cache
         def values_of(feature: str, form: str, feats: str | None) -> Set[str]:
             annotated = words.parse_feats(feats)
-            stated = [annotated[name] for name in words.STATED_AS[feature] if name in annotated]
-            if annotation_first and stated and stated[0]:
-                return words.alternatives(stated[0])
+            # "Number[subj]", if the word has it, precedes "Number".
+            for name in words.STATED_AS[feature] if annotation_first else ():
+                if annotated.get(name):
+                    return words.alternatives(annotated[name])
             values: set[str] = set()
             for loaded in lexicons:
                 inflecting = loaded.columns[feature]
-                if inflecting and (unite_lexicons or not values):
+                is_needed = not (unimorph_first and values)
+                if inflecting and is_needed:
                     rows = loaded.rows.get(form, ())
                     if not rows and any_case:
                         rows = loaded.rows.get(words.lower_case(form, lang), ())
                     values |= lookup.collect_values(loaded, rows, query, inflecting, inflecting)
-            return values - {words.UNDEFINED} if unite_lexicons else values
+            return values if unimorph_first else values - {words.UNDEFINED}
 
         return values_of
 
@@ -102,17 +120,21 @@ def count_agreement(
     phenomenon: words.Phenomenon,
     options: MultiblimpOptions,
 ) -> Counter[Combination]:
-    """Count the combinations of a phenomenon's values; ``load_evidence`` returns ``evidence``."""
+    """Count the combinations of values in a construction's candidates, where both are certain.
+
+    ``evidence`` are the functions of ``load_evidence``.
+    """
     (values_of_subject, values_of_verb), feature = evidence, phenomenon.feature
     counts: Counter[Combination] = Counter()
-    columns = [candidates[name].cast(pa.string()).to_pylist() for name in EDGE_COLUMNS[1:]]
+    columns = [candidates[name].cast(pa.string()).to_pylist() for name in CANDIDATE_COLUMNS[1:]]
     for verb_kind, order, subject_form, subject_feats, form, feats in zip(*columns, strict=True):
         if not phenomenon.meets_conditions(lang, words.parse_feats(feats)):
             continue
         subject = values_of_subject(feature, subject_form, subject_feats)
         verb = values_of_verb(feature, form, feats)
+        # If one word has one value, and the other word has this and further values, they agree:
+        # "the sheep (SG, PL) sleeps (SG)" is singular.
         fewer, more = sorted((subject, verb), key=len)
-        # If one word has one value, and the other word has this and further values, they agree.
         if len(fewer) == 1 and fewer < more:
             subject = verb = fewer
         if len(subject) == len(verb) == 1 and words.UNDEFINED not in subject | verb:
@@ -126,11 +148,14 @@ def run_binomial_tests(
 ) -> tuple[float, float, str]:
     """Test whether the share ``agreeing`` of ``n`` is above or below ``null_probability``.
 
-    Returns the p values of the two one-sided exact binomial tests (above, below), and the label.
+    Returns the p values of the two one-sided exact binomial tests (above, below), and the label:
+
+    - "+": significantly above, "-": significantly below, so that the condition makes no pairs;
+    - "~" (published only): above without significance, in more than five agreeing cases;
+    - "?": undecided; as published, also if no verb agrees, however many verbs there are.
+
     ``tests`` is the language's number of tests of the phenomenon, by which the corrected variant
-    divides the threshold (Bonferroni). Labels: "+" significantly above; "-" significantly below, so
-    that the condition makes no pairs; "?" undecided. Published only: "~" above without
-    significance, in more than five cases; and no agreement at all is undecided.
+    divides the threshold (Bonferroni).
     """
     null = options.agreement.null_probability
     divisor = tests if corrected(options, "bonferroni") else 2
@@ -157,25 +182,26 @@ def measure_agreement(
     options: MultiblimpOptions,
 ) -> Mapping[str, int]:
     """Write the tests (``output``) and the counts (``counted``); return cases by phenomenon."""
-    edges = read_table(CANDIDATES, candidates, EDGE_COLUMNS)
+    edges = read_table(CANDIDATES, candidates, CANDIDATE_COLUMNS)
     entries = read_table(LEXICON, lexicon)
-    counts: dict[str, Counter[Combination]] = {}
+    counts: dict[str, Counter[Combination]] = {}  # {phenomenon: counts}
     for construction in ("sv", "sp"):  # subject and verb, subject and participle
         rows = edges.filter(pc.equal(edges["construction"].cast(pa.string()), construction))
         evidence = load_evidence(rows, entries, construction, lang, options)
         for phenomenon in (words.PHENOMENA[name] for name in options.phenomena):
             if phenomenon.construction == construction:
                 counts[phenomenon.name] = count_agreement(rows, evidence, lang, phenomenon, options)
-    # A condition is a subject value in a word order; each has two tests.
     tested_rows: list[dict[str, Any]] = []
     counted_rows: list[dict[str, Any]] = []
     for name in options.phenomena:
+        # Number of verbs of each condition, keyed by verb type, order and subject's value.
         totals: Counter[tuple[str, str, str]] = Counter()
         for combination, count in sorted(counts[name].items()):
             totals[combination[:3]] += count
             counted_rows.append({"phenomenon": name, **combination._asdict(), "count": count})
         for (verb_type, order, value), n in totals.items():
             agreeing = counts[name][Combination(verb_type, order, value, value)]
+            # Each condition has two one-sided tests.
             outcome = run_binomial_tests(agreeing, n, 2 * len(totals), options)
             row = (name, verb_type, order, value, agreeing, n, agreeing / n, *outcome)
             tested_rows.append(dict(zip(AGREEMENT.names, row, strict=True)))

@@ -7,8 +7,9 @@ in one of two constructions:
     sv  subject and finite verb, or its auxiliary     She *has* sung.
     sp  subject and participle                        Elle est *partie*.
 
-Columns are numpy arrays with a row for each word. A word's row is its sentence's first row plus its
-CoNLL-U id minus one.
+The verb of a subject is its head in the dependency tree; auxiliaries depend on the verb (aux) or on
+a noun or adjective (cop). Columns are numpy arrays with a row for each word. A word's row is its
+sentence's first row plus its CoNLL-U id minus one. A mask is an array of truth values by row.
 """
 
 from collections.abc import Callable, Sequence
@@ -67,23 +68,25 @@ def load_words(tokens: pa.Table) -> TreebankWords:
 
 
 def check_each(values: Strings, predicate: Callable[[Any], bool]) -> words.RowMask:
-    """Apply a predicate to all values, once for each distinct one."""
+    """Return a mask of the values that have a property; each distinct value is checked once."""
     return np.fromiter(map(cache(predicate), values), bool, len(values))
 
 
 def _heads_of(nodes: TreebankWords, dependents: words.RowMask) -> words.RowMask:
-    marks = np.zeros(len(nodes.head), bool)
+    """Return a mask of the words that are heads of these dependents."""
+    mask = np.zeros(len(nodes.head), bool)
     heads = nodes.head[dependents]
-    marks[heads[heads >= 0]] = True
-    return marks
+    mask[heads[heads >= 0]] = True
+    return mask
 
 
 def _auxiliary(nodes: TreebankWords, allowed: words.RowMask, last: bool = False) -> RowNumbers:
-    """Return for each word the row of its first (or last) allowed auxiliary or copula."""
+    """Return for each word the row of its first (or last) allowed auxiliary or copula; -1: none."""
     is_auxiliary = check_each(nodes.deprel, lambda name: name == "cop" or name.startswith("aux"))
     rows = np.flatnonzero(is_auxiliary & allowed & (nodes.head >= 0))
     auxiliaries = np.full(len(nodes.head), -1)
-    # A head with several auxiliaries keeps the one that is assigned last.
+    # A head with several auxiliaries keeps the one that is assigned last: the first in the sentence
+    # if the rows are reversed.
     rows = rows if last else rows[::-1]
     auxiliaries[nodes.head[rows]] = rows
     return auxiliaries
@@ -106,14 +109,16 @@ def _table(
 ) -> pa.Table:
     """Make the table of candidates of one ``construction``, with a row for each subject.
 
-    ``inflected`` is the word that agrees; ``word_type`` is verb, aux or ptcp. ``replaced`` is the
-    word that gets another form. As published, the two differ if the auxiliary begins the sentence.
+    ``subjects``, ``inflected`` and ``replaced`` are rows of words. ``inflected`` is the word that
+    agrees; ``word_type`` is verb, aux or ptcp. ``replaced`` is the word that gets another form. As
+    published, the two differ if the auxiliary begins the sentence.
     """
     verbs = nodes.head[subjects]
     distance = replaced - subjects
+    # An agreeing word without features, such as an auxiliary, has those of the verb.
     without_feats = check_each(nodes.feats, lambda feats: feats is None)[inflected]
 
-    # Attractors: words between subject and verb with agreement features, or verbs with any.
+    # Attractors: words between subject and verb that have agreement features, or verbs with any.
     verbal = np.isin(nodes.upos, VERB_CLASSES) & check_each(nodes.feats, lambda f: f is not None)
     attracting = verbal | check_each(
         nodes.feats,
@@ -155,6 +160,44 @@ def _table(
     )
 
 
+def _possible_subjects(
+    table: pa.Table,
+    nodes: TreebankWords,
+    max_words: int,
+    options: MultiblimpOptions,
+    counts: dict[str, int],
+) -> RowNumbers:
+    """Return the rows of subjects that could agree with a verb; add the others to ``counts``."""
+    subjects = np.flatnonzero((nodes.deprel == "nsubj") & (nodes.head >= 0))
+    counts["subjects"] = len(subjects)
+
+    # Leave out sentences with an unwanted word, or with too many words.
+    too_long = np.asarray(pc.greater(table["word"], max_words).fill_null(False))
+    unwanted = {**words.unwanted_rows(table, options), "too long": too_long}
+    sentence = table["sentence"].to_numpy()
+    for reason, rows in unwanted.items():
+        keep = ~np.isin(nodes.sentence[subjects], sentence[rows])
+        counts[f"- {reason}"] = int((~keep).sum())
+        subjects = subjects[keep]
+
+    # Leave out subjects that may not agree, such as "a cat and a dog", or "men" in "there are men".
+    # Each is counted for the first reason.
+    heads = nodes.head[subjects]
+    odd_relations = ("expl", "csubj:outer", "nsubj:outer")
+    odd_mask = check_each(nodes.deprel, lambda name: any(text in name for text in odd_relations))
+    drops = {
+        "conjoined subject": _heads_of(nodes, nodes.deprel == "conj")[subjects],
+        "expletive or outer subject": _heads_of(nodes, odd_mask)[heads],
+        "subject is not a noun or pronoun": ~np.isin(nodes.upos[subjects], ["NOUN", "PRON"]),
+        "head is not a verb": ~np.isin(nodes.upos[heads], VERB_CLASSES),
+    }
+    keep = np.ones(len(subjects), bool)
+    for reason, drop in drops.items():
+        counts[f"- {reason}"] = int((keep & drop).sum())
+        keep &= ~drop
+    return subjects[keep]
+
+
 def find_candidates(
     tokens: Path,
     lang: str,
@@ -171,35 +214,10 @@ def find_candidates(
     table = words.read_tokens(tokens, TOKEN_COLUMNS, special, options)
     nodes = load_words(table)
     counts = {"sentences": len(np.unique(nodes.sentence)), "words": len(nodes.word)}
-    subjects = np.flatnonzero((nodes.deprel == "nsubj") & (nodes.head >= 0))
-    counts["subjects"] = len(subjects)
-
-    # Leave out sentences with an unwanted word.
-    too_long = np.asarray(pc.greater(table["word"], treebanks.max_words).fill_null(False))
-    unwanted = {**words.unwanted_rows(table, options), "too long": too_long}
-    sentence = table["sentence"].to_numpy()
-    for reason, rows in unwanted.items():
-        keep = ~np.isin(nodes.sentence[subjects], sentence[rows])
-        counts[f"- {reason}"] = int((~keep).sum())
-        subjects = subjects[keep]
-
-    # Leave out subjects that may not agree; each is counted for the first reason.
+    subjects = _possible_subjects(table, nodes, treebanks.max_words, options, counts)
     heads = nodes.head[subjects]
-    odd_relations = ("expl", "csubj:outer", "nsubj:outer")
-    odd = check_each(nodes.deprel, lambda name: any(text in name for text in odd_relations))
-    drops = {
-        "conjoined subject": _heads_of(nodes, nodes.deprel == "conj")[subjects],
-        "expletive or outer subject": _heads_of(nodes, odd)[heads],
-        "subject is not a noun or pronoun": ~np.isin(nodes.upos[subjects], ["NOUN", "PRON"]),
-        "head is not a verb": ~np.isin(nodes.upos[heads], VERB_CLASSES),
-    }
-    keep = np.ones(len(subjects), bool)
-    for reason, drop in drops.items():
-        counts[f"- {reason}"] = int((keep & drop).sum())
-        keep &= ~drop
-    subjects, heads = subjects[keep], heads[keep]
 
-    # Subject and finite verb. If the verb has an auxiliary, that agrees.
+    # Subject and finite verb (sv). If the verb has an auxiliary, the auxiliary agrees.
     finite = check_each(nodes.feats, _is_finite)
     all_words = np.ones(len(nodes.head), bool)
     only_finite = corrected(options, "finiteness")
@@ -217,15 +235,17 @@ def find_candidates(
     )
     counts["- not finite"] = len(subjects) - len(verbal)
 
-    # Subject and participle. Beside some auxiliaries the participle does not inflect.
+    # Subject and participle (sp). Beside some auxiliaries, as in French *elle a chanté*, the
+    # participle does not agree with the subject.
     inflects = (nodes.upos[heads] == "VERB") & check_each(
         nodes.feats, lambda feats: words.parse_feats(feats).get("VerbForm") == "Part"
     )[heads]
     if corrected(options, "participle_auxiliaries"):
         rows_of_file = read_cells(Path(__file__).with_name("participle_auxiliaries.tsv"))
         lemmas = [row["lemma"] for row in rows_of_file if row["lang"] == lang]
-        last = _auxiliary(nodes, all_words, last=True)[heads]
-        uninflected = inflects & (last >= 0) & np.isin(nodes.lemma, lemmas)[last]
+        last_rows = _auxiliary(nodes, all_words, last=True)[heads]
+        has_lemma = np.isin(nodes.lemma, lemmas)[last_rows]
+        uninflected = inflects & (last_rows >= 0) & has_lemma
         counts["- participle beside an auxiliary that has no agreement"] = int(uninflected.sum())
         inflects &= ~uninflected
     verbs = heads[inflects]

@@ -6,6 +6,7 @@ returns each form with another value of the agreement feature, and the reason ag
     sings (Number=SG), subject "she"  ->  sing (PL): makes a pair
     fell (Number=SG), subject "she"   ->  fell (PL): "same form"
 
+A row of the lexicon is one reading of a form, such as *sing*: plural of the present indicative.
 Source: MultiBLiMP 1.0, section 4.3. The checks and their order follow the authors' code.
 """
 
@@ -33,8 +34,8 @@ Agreement = tuple[tuple[str, frozenset[str]], ...]
 """Accepted values of agreement features, such as ``(("Person", {"3"}), ("Number", {"SG"}))``."""
 Verdict = Literal["right", "undecided", "wrong"]
 RULE, EXCEPTION = 0.5, 0.1
-"""Shares of verbs with one form for two cells of the paradigm: RULE or more is a rule, below
-EXCEPTION is chance."""
+"""Shares of verbs with one form for two cells of the paradigm, such as *ich gehe*, *er gehe*. RULE
+or more is a rule, below EXCEPTION is chance."""
 ENDINGS = (3, 2, 0)
 """Numbers of last letters that similar verbs share, tried in this order."""
 ENOUGH = 5
@@ -57,6 +58,7 @@ def _is_finite(row: LexiconRow) -> bool:
     return form == "FIN" and "Finiteness" not in features and features.get("Mood") != "IMP"
 
 
+# A row suits a subject if it has, or leaves open, each of the subject's values.
 def _suits(row: LexiconRow, agreement: Agreement) -> bool:
     return all(
         row.features.get(name, words.UNDEFINED) in {*values, words.UNDEFINED}
@@ -68,53 +70,55 @@ class Paradigms:
     """Finite readings of verbs by mood and tense, to find forms that are right in another mood.
 
     German *er gehe* is no error: *gehe* is of the first person as an indicative, but of the third
-    as a subjunctive. ``feature`` is the agreement feature. ``bound`` moods only occur in
-    subordinate clauses; a form is never right by a reading in one.
+    as a subjunctive. ``feature`` is the agreement feature. ``bound`` moods occur in subordinate
+    clauses only; a reading in one never makes a form right. A slot is a mood and tense.
     """
 
     def __init__(self, feature: str, lexicons: Sequence[Lexicon], bound: Collection[str]) -> None:
         self.feature = feature
-        self._lemmas_by_slot: dict[Slot, dict[str, list[LexiconRow]]] = {}
-        # Slots where at least one verb shows the feature.
-        self._shown: set[Slot] = set()
+        # {slot: {lemma: readings}}
+        self._verbs_by_slot: dict[Slot, dict[str, list[LexiconRow]]] = {}
+        # Slots in which at least one verb states the feature.
+        self._stating: set[Slot] = set()
         for lexicon in lexicons:
             column = lexicon.columns[feature]
             for lemma, rows in lexicon.rows.items():
                 for row in rows:
                     is_free = row.features.get("Mood") not in bound and not row.rare
                     if is_free and column in row.features and _is_finite(row):
-                        lemmas = self._lemmas_by_slot.setdefault(_slot(row), {})
-                        lemmas.setdefault(lemma, []).append(row)
+                        verbs = self._verbs_by_slot.setdefault(_slot(row), {})
+                        verbs.setdefault(lemma, []).append(row)
                         if self._states_feature(row):
-                            self._shown.add(_slot(row))
-        # Slots without a tense, in moods with a tense in other slots: verbs that lack annotation.
-        slots = self._lemmas_by_slot.keys()
-        tensed = {slot.mood for slot in slots if slot.tense is not None}
-        self._vague = {slot for slot in slots if slot.tense is None and slot.mood in tensed}
+                            self._stating.add(_slot(row))
+        # If a mood has tenses, its slot without a tense comes from incomplete annotation.
+        slots = self._verbs_by_slot.keys()
+        tensed_moods = {slot.mood for slot in slots if slot.tense is not None}
+        self._incomplete = {s for s in slots if s.tense is None and s.mood in tensed_moods}
         self.share = cache(self._share_of_ending)
 
     def _states_feature(self, row: LexiconRow) -> bool:
         return any(_defined([row], name) for name in words.STATED_AS[self.feature])
 
     def verdict(self, lemma: str, disagreeing: Iterable[LexiconRow], subject: Agreement) -> Verdict:
-        """Judge whether a form is right for the subject, beside its disagreeing readings.
+        """Judge whether a form is right for the subject, in spite of its ``disagreeing`` readings.
 
-        A reading in some mood and tense, or a rule among similar verbs, makes it right. Exceptions
-        among similar verbs, or no evidence from any other mood, make it undecided.
+        All readings are of the form. A further reading in some mood and tense that agrees, or a
+        rule among similar verbs, makes the form right. Exceptions among similar verbs, or no
+        evidence from any other mood, make it undecided.
         """
         readings = [row for row in disagreeing if _is_finite(row)]
         forms = {row.form for row in readings}
         # The verb's own forms for the subject, in each mood and tense.
-        lacking: list[Slot] = []
-        for slot, lemmas in self._lemmas_by_slot.items():
-            fitting = self._fitting(lemmas.get(lemma, ()), subject)
+        without_verb: list[Slot] = []
+        for slot, verbs in self._verbs_by_slot.items():
+            fitting = self._fitting(verbs.get(lemma, ()), subject)
             if any(row.form in forms for row in fitting):
                 return "right"
-            if not fitting and slot not in self._vague:
-                lacking.append(slot)
+            if not fitting and slot not in self._incomplete:
+                without_verb.append(slot)
         # Similar verbs, in moods and tenses where the lexicons lack the verb.
         shares: dict[tuple[Slot, str], float] = {}
-        for row, slot in product(readings, lacking):
+        for row, slot in product(readings, without_verb):
             share = self._share(lemma, slot, subject, row)
             if share is not None:
                 shares[slot, row.bundle] = share
@@ -122,11 +126,11 @@ class Paradigms:
             return "right"
         if any(share >= EXCEPTION for share in shares.values()):
             return "undecided"
-        # A form is wrong only if some other mood was checked, by either kind of evidence.
+        # A form is wrong only if some other mood was checked: by the verb, or by similar verbs.
         moods = {row.features.get("Mood") for row in readings}
-        other_moods = {slot for slot in self._shown - self._vague if slot.mood not in moods}
-        evidence = other_moods - {*lacking} or other_moods & {slot for slot, _ in shares}
-        return "undecided" if other_moods and not evidence else "wrong"
+        to_check = {slot for slot in self._stating - self._incomplete if slot.mood not in moods}
+        checked = to_check - {*without_verb} | to_check & {slot for slot, _ in shares}
+        return "undecided" if to_check and not checked else "wrong"
 
     def _fitting(self, rows: Iterable[LexiconRow], agreement: Agreement) -> list[LexiconRow]:
         """Return the readings that agree with a subject, preferably those with a stated value."""
@@ -139,24 +143,30 @@ class Paradigms:
         The cells are the subject's values in ``slot``, and the values and slot of ``row``.
         """
         values = agreement_of(lookup.defined_query(row))
-        endings = (lemma[len(lemma) - length :] for length in ENDINGS)
-        shares = (self.share(ending, slot, subject, _slot(row), values) for ending in endings)
-        return next((share for share in shares if share is not None), None)
+        for length in ENDINGS:
+            ending = lemma[len(lemma) - length :]
+            share = self.share(ending, slot, subject, _slot(row), values)
+            if share is not None:
+                return share
+        return None
 
     def _share_of_ending(
         self, ending: str, slot: Slot, subject: Agreement, other_slot: Slot, other_values: Agreement
     ) -> float | None:
-        """Return the share among the verbs of an ending that have forms in both cells."""
-        alike = []
-        other_lemmas = {} if slot == other_slot else self._lemmas_by_slot.get(other_slot, {})
-        for lemma, rows in self._lemmas_by_slot[slot].items():
-            if lemma.endswith(ending) and lemma in other_lemmas:
+        """Return the share among verbs with forms in both cells; None for fewer than ``ENOUGH``.
+
+        ``ending`` is the end of the verbs' lemmas. One cell has the subject's values in ``slot``.
+        """
+        share_a_form: list[bool] = []  # for each verb
+        other_verbs = {} if slot == other_slot else self._verbs_by_slot.get(other_slot, {})
+        for lemma, rows in self._verbs_by_slot[slot].items():
+            if lemma.endswith(ending) and lemma in other_verbs:
                 forms = {row.form for row in self._fitting(rows, subject)}
-                suiting = (row for row in other_lemmas[lemma] if _suits(row, other_values))
+                suiting = (row for row in other_verbs[lemma] if _suits(row, other_values))
                 other_forms = {row.form for row in suiting if self._states_feature(row)}
                 if forms and other_forms:
-                    alike.append(not forms.isdisjoint(other_forms))
-        return sum(alike) / len(alike) if len(alike) >= ENOUGH else None
+                    share_a_form.append(not forms.isdisjoint(other_forms))
+        return sum(share_a_form) / len(share_a_form) if len(share_a_form) >= ENOUGH else None
 
 
 NO_ENTRY, NO_FORM = "no lexicon entry", "no other form"
@@ -215,9 +225,10 @@ class Inflector:
         self.feature, self.verbs, self.subjects, self.lang = feature, verbs, subjects, lang
         self.any_case = corrected(options, "letter_case")
         self.strict = corrected(options, "other_features")
-        # The feature whose values are reported: that of the treebank lexicon, if it has one.
-        columns = (lexicon.columns[feature] for lexicon in reversed(verbs))
-        self._reported = next(filter(None, columns), feature)
+        # The column whose values are reported ("Number" or "Number[subj]"): the treebanks' if they
+        # inflect for the feature, or else UniMorph's.
+        unimorph, treebanks = (lexicon.columns[feature] for lexicon in verbs)
+        self._reported = treebanks or unimorph or feature
         moods = read_cells(Path(__file__).with_name("bound_moods.tsv"))
         bound = [row["mood"] for row in moods if row["lang"] == lang]
         judging = verbs if corrected(options, "right_forms") else []
@@ -250,7 +261,9 @@ class Inflector:
         matches = [row for entry in successful for row in entry.matches]
         contrasts = [row for entry in successful for row in entry.contrasts]
         columns = {entry.column for entry in successful}
-        own_values = {v for entry in successful for v in _defined(entry.matches, entry.column)}
+        own_values: set[str] = set()
+        for entry in successful:
+            own_values |= _defined(entry.matches, entry.column)
         # The word's lexicon rows fill agreement features that the treebank leaves open.
         agreeing_query = dict(query)
         for name in lookup.AGREEING:
@@ -283,7 +296,10 @@ class Inflector:
     def _objection(
         self, form: str, other_form: str, own_values: Set[str], values: Set[str], subject: str
     ) -> str | None:
-        """Return the reason against a pair of two forms with these values; None without any."""
+        """Return the reason against a pair of two forms; None if they make a pair.
+
+        ``own_values`` are the values of ``form``, ``values`` those of ``other_form``.
+        """
         if other_form == form:
             return SAME_FORM
         if values & own_values:
@@ -292,8 +308,9 @@ class Inflector:
             return UNDEFINED_VALUE
         # Values of the subject as a nominative: UniMorph's, or else the treebank's.
         for subjects in self.subjects:
-            spelt = lookup.spellings([subject], self.any_case, self.lang)
-            rows = [row for spelling in spelt for row in subjects.rows.get(spelling, ())]
+            rows: list[LexiconRow] = []
+            for spelling in lookup.spellings([subject], self.any_case, self.lang):
+                rows += subjects.rows.get(spelling, ())
             query, inflecting = lookup.NOMINATIVE, subjects.columns[self.feature]
             subject_values = lookup.collect_values(
                 subjects, rows, query, self._reported, inflecting

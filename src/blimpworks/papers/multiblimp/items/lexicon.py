@@ -5,6 +5,7 @@
     lemma  form   pos  features                      source    frequency
     sing   sings  V    Mood=IND|Number=SG|Person=3   ud        12
 
+The source of entries from treebanks is called ud; only these have a frequency.
 Source: MultiBLiMP 1.0, section 3, and the method notes that it cites.
 
 Patches, the rows of ``unimorph_patches.tsv``, correct UniMorph's tables first, in order, as the
@@ -98,7 +99,7 @@ def patch_line(line: str, lang: str, table: str) -> str:
 
 
 def patch_rows(rows: Iterable[UnimorphRow], lang: str) -> Iterator[UnimorphRow]:
-    """Yield the rows of a language's tables and, if there are any, the rows that patches add."""
+    """Yield the rows of a language's tables, and the rows that patches add if there is a table."""
     patches = patches_of(lang)
     repeated = [patch for patch in patches if patch.kind == "lemma_as_form"]
     has_rows = False
@@ -127,20 +128,20 @@ def read_unimorph(
 ) -> Iterator[UnimorphRow]:
     """Yield lemma, form and tags of each line of a UniMorph table, patched for ``lang``.
 
-    Skips lines with a blank form or lemma, and forms with a space after the ``special`` treatments,
-    because pairs replace single words. A table of segmentations separates its tags by "|" too. The
-    numbers of skipped and odd lines are added to ``odd``, by fault. Raises UserError for a line
-    with fewer than three columns, and for a file that is not UTF-8.
+    Skips lines with a blank form or lemma. After the ``special`` treatments of spelling, it also
+    skips forms with a space, because pairs replace single words. A table of segmentations separates
+    its tags by "|" too. The numbers of skipped and odd lines are added to ``odd``, keyed by fault.
+    Raises UserError for a line with fewer than three columns, and for a file that is not UTF-8.
     """
-    has_segments = path.suffix == ".segmentations"
+    has_segments = path.name.removesuffix(".xz").endswith(".segmentations")
     respell = corrected(options, "scripts")
     with reading(path, "a UniMorph table", "Pin another version."):
         content = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
         lines = content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
     odd["without_line_end"] += bool(lines[-1])
-    filled = [line for line in lines if line.strip()]
-    odd["repeated"] += len(filled) - len({*filled})
-    odd["in_no_table"] += not filled
+    filled_lines = [line for line in lines if line.strip()]
+    odd["repeated"] += len(filled_lines) - len({*filled_lines})
+    odd["in_no_table"] += not filled_lines
 
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -187,7 +188,11 @@ def unimorph_entries(
 
 
 def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[LexiconEntry, int]:
-    """Return the frequency of each entry of a treebank, in lower case, without rare entries."""
+    """Return {entry: frequency} of a treebank's words in lower case, without rare entries.
+
+    An entry is rare beside a far more frequent form of its lemma and features. As published, it is
+    also rare beside far more frequent features of its form (``LexiconOptions``).
+    """
     is_clean = pa.array(~np.logical_or.reduce([*words.unwanted_rows(tokens, options).values()]))
     has_entry = pc.and_(pc.is_valid(tokens["word"]), pc.is_valid(tokens["feats"]))
     columns = ["lemma", "form", "upos", "feats"]
@@ -201,10 +206,10 @@ def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[
 
     # As published, Turkish "İ" becomes "i" with a second dot.
     by_language = corrected(options, "letter_case")
-    small = partial(words.lower_case, lang=lang) if by_language else str.lower
+    lower_case = partial(words.lower_case, lang=lang) if by_language else str.lower
     counts: Counter[LexiconEntry] = Counter()
-    # Texts of entries in the authors' file, by which the entries are sorted there.
-    written: dict[LexiconEntry, str] = {}
+    # {entry: its text in the authors' file, which is sorted by these texts}
+    authors_texts: dict[LexiconEntry, str] = {}
     cells = (occurrences[name].to_pylist() for name in (*columns, "count_all"))
     for lemma, form, upos, feats, count in zip(*cells, strict=True):
         pos = POS_OF_UPOS.get(upos or "")
@@ -222,13 +227,13 @@ def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[
             (name, "+".join(map(words.to_unimorph, value.split(","))))
             for name, value in ud_features.items()
         ]
-        entry = LexiconEntry(small(lemma), small(form), pos, words.render(features))
+        entry = LexiconEntry(lower_case(lemma), lower_case(form), pos, words.render(features))
         counts[entry] += count
-        sorted_features = sorted(ud_features.items())
-        written[entry] = ";".join([pos, *(f"{name}_{value}" for name, value in sorted_features)])
+        texts = [f"{name}_{value}" for name, value in sorted(ud_features.items())]
+        authors_texts[entry] = ";".join([pos, *texts])
 
-    # Entries whose lemma and features have a far more frequent form.
-    highest: Counter[LexiconEntry] = Counter()  # keyed by the entry without its form
+    # Drop entries whose lemma and features have a far more frequent form.
+    highest: Counter[LexiconEntry] = Counter()  # {entry without its form: frequency}
     for entry, count in counts.items():
         any_form = entry._replace(form="")
         highest[any_form] = max(highest[any_form], count)
@@ -239,20 +244,20 @@ def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[
     kept = [entry for entry in counts if entry not in dropped]
     if kept and not corrected(options, "first_entry"):
         # The authors write the entries sorted, and their reader takes the first for a header.
-        kept.remove(min(kept, key=lambda entry: (entry.lemma, entry.form, written[entry])))
+        kept.remove(min(kept, key=lambda entry: (entry.lemma, entry.form, authors_texts[entry])))
     return {entry: counts[entry] for entry in kept if " " not in entry.form}
 
 
 def _rare_bundles(counts: Counter[LexiconEntry], ratio: float) -> set[LexiconEntry]:
     """Find entries that occur once and are similar to the commonest entry of their form.
 
-    Similar entries have the same class of words, and differ by at most two tags. The commonest
-    entry must be more than ``ratio`` times as frequent.
+    Similar entries have parts of speech with the same first letter (such as ADJ and ADV), and
+    differ by at most two tags. The commonest entry must be more than ``ratio`` times as frequent.
     """
     entries_by_form: dict[tuple[str, str], list[LexiconEntry]] = defaultdict(list)
     for entry in counts:
         entries_by_form[entry.lemma, entry.form].append(entry)
-    dropped: set[LexiconEntry] = set()
+    rare: set[LexiconEntry] = set()
     for entries in entries_by_form.values():
         commonest = max(entries, key=counts.__getitem__)
         common_tags = {commonest.pos, *commonest.features.split("|")}
@@ -260,8 +265,8 @@ def _rare_bundles(counts: Counter[LexiconEntry], ratio: float) -> set[LexiconEnt
             is_rare = counts[entry] == 1 and counts[commonest] > ratio
             differing = common_tags ^ {entry.pos, *entry.features.split("|")}
             if is_rare and entry.pos[0] == commonest.pos[0] and len(differing) <= 2:
-                dropped.add(entry)
-    return dropped
+                rare.add(entry)
+    return rare
 
 
 def build_lexicon(
@@ -274,8 +279,8 @@ def build_lexicon(
 ) -> dict[str, int]:
     """Write the lexicon of a language; return the numbers of entries by source, and of odd lines.
 
-    ``special`` names the treatments of the language's spelling (``words.TREATMENTS``). The keys are
-    "unimorph", "ud", "lines_blank" and so on.
+    For example ``{"unimorph": 115, "ud": 2010, "lines_blank": 3}``. ``special`` names the
+    treatments of the language's spelling (``words.TREATMENTS``).
     """
     token_words = words.read_tokens(tokens, WORD_COLUMNS, special, options)
     from_ud = ud_entries(token_words, lang, options)

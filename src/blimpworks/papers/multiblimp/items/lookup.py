@@ -1,12 +1,15 @@
 """Load the lexicon of a language, and find a word's readings, and readings that contrast with it.
 
-``load_lexicon`` loads, ``find_matches`` and ``find_contrasts`` look up. A query has the accepted
-values of features. Source: MultiBLiMP 1.0, section 4.3; the rules of matching follow the authors'
-code. A lexicon is a table of readings of word forms, from UniMorph and from treebanks:
+``load_lexicon`` loads, ``find_matches`` and ``find_contrasts`` look up. A lexicon is a table of
+readings of word forms, from UniMorph and from treebanks (ud); ``features`` is called a bundle:
 
     lemma  form   pos  features                           source    frequency
     sing   sings  V    Mood=IND|Number=SG|Person=3        unimorph
     sing   sing   V    Mood=IND|Number=PL                 ud        12
+
+A query has the accepted values of features: ``{"Number": {"SG"}, "Mood": {"IND"}}``. The tightest
+rows that fit it have the fewest features besides. Source: MultiBLiMP 1.0, section 4.3; the rules of
+matching follow the authors' code.
 """
 
 from collections import Counter, defaultdict
@@ -35,7 +38,7 @@ MAY_DIFFER = frozenset((*AGREEING, "Agglutination", "ExtPos"))
 """Features that may differ within a pair: those of agreement, those that change with them (Polish
 *mógł-*), and those that don't concern the form."""
 Query = Mapping[str, frozenset[str]]
-"""Accepted values keyed by feature, such as ``{"Number": {"SG"}, "Person": {"1", "2"}}``."""
+"""Accepted values: ``{feature: values}``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,8 @@ class Lexicon:
     """Rows of one source (UniMorph or treebanks) and one class of words."""
 
     columns: Mapping[str, str | None]
-    """Feature by which the rows inflect, such as "Number[subj]", keyed by agreement feature."""
+    """Feature by which the rows inflect, such as "Number[subj]", keyed by agreement feature. None:
+    the rows do not inflect for the agreement feature."""
     stated: frozenset[str]
     """Features that at least one row states."""
     rows: Mapping[str, list[LexiconRow]]
@@ -69,13 +73,13 @@ class Lexicon:
 
 def spellings(forms: Iterable[Any], any_case: bool, lang: str) -> frozenset[str]:
     """Return words (Arrow or Python strings) to look up; with ``any_case`` in lower case too."""
-    written = {str(form) for form in forms}
-    small = {words.lower_case(word, lang) for word in written if any_case}
-    return frozenset(written | small)
+    as_written = {str(form) for form in forms}
+    in_lower_case = {words.lower_case(word, lang) for word in as_written if any_case}
+    return frozenset(as_written | in_lower_case)
 
 
 Readings = dict[str, list[dict[str, str]]]
-"""Features of each bundle; "Gender=FEM+MASC" has alternatives, and so two dictionaries."""
+"""Features of each bundle: {"Number=SG": [{"Number": "SG"}]}; "Gender=FEM+MASC" has two."""
 
 
 def _stated_features(readings: Readings) -> frozenset[str]:
@@ -92,8 +96,9 @@ def load_lexicon(
 ) -> Lexicon:
     """Load the ``needed`` lemmas or forms (``key``) of one ``source`` of a ``lexicon`` table.
 
-    With ``participles`` other verb forms are left out. If a row states a feature, rows that do not
-    have its assumed value. UniMorph has no frequencies, so none of its readings is rare.
+    With ``participles`` other verb forms are left out. If any row states a feature, all rows that
+    leave it open get its assumed value (``words.ASSUMED``): *sang* becomes indicative, of undefined
+    number. UniMorph has no frequencies, so none of its readings is rare.
     """
     rows = table.filter((pc.field("source") == source) & pc.field("pos").isin([*parts_of_speech]))
     bundle_counts = Counter(rows["features"].cast(pa.string()).to_pylist())
@@ -117,7 +122,8 @@ def load_lexicon(
             if name in stated:
                 features.setdefault(name, value)
 
-    # Rarity depends on all rows, also those that are not needed.
+    # A reading is rare beside another reading of its form, or another lemma with form and features.
+    # All rows count, also those that are not needed.
     frequency, forms = rows["frequency"], rows["form"]
     rarity = pa.array([False] * len(rows))
     if frequency.null_count < len(rows):
@@ -146,9 +152,10 @@ def _highest(keys: pa.ChunkedArray, frequency: pa.ChunkedArray) -> pa.ChunkedArr
 def _inflecting_column(
     bundle_counts: Mapping[str, int], readings: Readings, names: Sequence[str]
 ) -> str | None:
-    """Choose, among ``names``, the feature by which rows inflect; None without any.
+    """Choose, among ``names`` ("Number[subj]", "Number"), the feature by which rows inflect.
 
-    It is the feature whose rarest value has most rows. Of several names, it has two values or more.
+    A single name is chosen if any row states it. Of several names, those with two values or more
+    are compared, and the one whose rarest value has most rows is chosen. None if there is none.
     """
     if len(names) == 1:
         return names[0] if names[0] in _stated_features(readings) else None
@@ -177,12 +184,15 @@ INDICATIVE = query_of({"Mood": "Ind"})
 
 
 def _fits(row: LexiconRow, query: Query, column: str | None) -> bool:
-    """Tell whether a row has the queried values; it may leave them open, but not in ``column``."""
+    """Tell whether a row has the queried values.
+
+    It may leave a feature open, except ``column``, and features with several accepted values.
+    """
     for name, accepted in query.items():
         value = row.features.get(name)
-        if value in accepted:
-            continue
-        if name == column or len(accepted) > 1 or value not in (None, words.UNDEFINED):
+        may_be_open = name != column and len(accepted) == 1
+        is_open = value in (None, words.UNDEFINED)
+        if value not in accepted and not (is_open and may_be_open):
             return False
     return True
 
@@ -208,22 +218,21 @@ def find_contrasts(
 ) -> list[LexiconRow]:
     """Find the tightest rows of the row's lemma with another value in ``column``.
 
-    All other features that the row defines must be the same. A row that leaves the column open has
-    no contrast. A row without the column (Number[subj] is not assumed) has another value, as in the
-    authors' code, where it can be the tightest match. With ``strict``, rare readings are left out,
-    and rows that differ from the row in features beside agreement.
+    For *sings* (SG) it finds *sing* (PL). The rows found must fit all other features that ``row``
+    defines. If ``row`` leaves the column open, there is no contrast. As in the authors' code, a row
+    without the column counts as one with another value (Number[subj] has no assumed value). With
+    ``strict``, rare readings are left out, and rows that differ in features beside agreement.
     """
     value = row.features.get(column, words.UNDEFINED)
     if value == words.UNDEFINED:
         return []
     required = {**lexicon.relevant(query), **defined_query(row)}
     del required[column]
-    no_contrast = (words.UNDEFINED, value)
-    rows = [
-        entry
-        for entry in lexicon.rows.get(row.lemma, ())
-        if entry.features.get(column) not in no_contrast and _fits(entry, required, None)
-    ]
+    rows = []
+    for entry in lexicon.rows.get(row.lemma, ()):
+        has_contrast = entry.features.get(column) not in (words.UNDEFINED, value)
+        if has_contrast and _fits(entry, required, None):
+            rows.append(entry)
     if strict:
         fixed = _fixed_features(row)
         rows = [entry for entry in rows if not entry.rare and _fixed_features(entry) == fixed]
@@ -242,7 +251,10 @@ def _fixed_features(row: LexiconRow) -> dict[str, str]:
 def collect_values(
     lexicon: Lexicon, rows: Iterable[LexiconRow], query: Query, column: str, inflecting: str | None
 ) -> set[str]:
-    """Collect the values of ``column`` in rows that fit a query and define ``inflecting``."""
+    """Collect the values of the feature ``column`` in rows that fit a query.
+
+    Rows may leave features of the query open, except the feature ``inflecting``.
+    """
     query = lexicon.relevant(query)
     fitting = (row for row in rows if _fits(row, query, inflecting))
     return {row.features[column] for row in fitting if column in row.features}

@@ -7,6 +7,7 @@ rejected candidates and forms, by reason. A pair:
     good  She often sings.    good_form  sings    grammatical    SG
     bad   She often sing.     bad_form   sing     ungrammatical  PL
 
+Attractors are words between subject and verb that have the agreement feature too.
 Source: MultiBLiMP 1.0, sections 4.1 and 4.3.
 """
 
@@ -51,8 +52,8 @@ class Surface(NamedTuple):
 def load_surfaces(rows: pa.Table, sentences: Path, whole_contractions: bool) -> dict[int, Surface]:
     """Load sentences as written, keyed by their number, from rows of ``tokens``.
 
-    With ``whole_contractions`` a contraction is one unit, unless it only joins its words. Otherwise
-    its words are separate units ("de le").
+    With ``whole_contractions`` a contraction is one unit ("du"), except if its words are merely
+    written together. Without, its words are separate units ("de le").
     """
     columns = (rows[name].to_pylist() for name in SURFACE_COLUMNS)
     units_by_sentence: dict[int, list[Unit]] = {}
@@ -66,8 +67,9 @@ def load_surfaces(rows: pa.Table, sentences: Path, whole_contractions: bool) -> 
             contractions.append((sentence, Unit(form, space_after, range(first, last + 1))))
     for sentence, contraction in contractions:
         units = units_by_sentence[sentence]
-        inside = [i for i, unit in enumerate(units) if unit.word_ids.start in contraction.word_ids]
-        start, end = inside[0], inside[-1] + 1
+        # The units of the contraction's words are those from ``start`` to ``end``.
+        positions = [i for i, u in enumerate(units) if u.word_ids.start in contraction.word_ids]
+        start, end = positions[0], positions[-1] + 1
         if "".join(unit.text for unit in units[start:end]) == contraction.text:
             for unit in units[start:end]:
                 unit.space_after = False
@@ -89,17 +91,19 @@ CONDITION = "against the language's conditions"
 CONTRACTION = "inside a contraction"
 ALL_REASONS = (MISMATCH, CONDITION, CONTRACTION, *inflection.REJECTION_REASONS)
 UNDECIDED = "of these, possibly right in another mood"
-"""Line of the funnel that counts pairs whose bad form may be right in a mood that lexicons lack."""
+"""Line of the funnel: pairs whose bad form may be right in a mood that the lexicons do not have."""
 
 
 def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str, str]:
-    """Return a subject's features, which its ``verb`` should share.
+    """Return the features of the subject in a row of candidates, which its ``verb`` should share.
 
     With ``third``, nouns and most pronouns without a person get the third person.
     """
     features = words.parse_feats(row["subject_feats"])
-    pronoun = features.get("PronType", "Prs")
-    if third and (row["subject_upos"] == "NOUN" or pronoun not in ("Prs", "Rel")):
+    # Personal pronouns have any person, and relative pronouns that of another word.
+    is_other_pronoun = features.get("PronType", "Prs") not in ("Prs", "Rel")
+    if third and (row["subject_upos"] == "NOUN" or is_other_pronoun):
+        # A verb annotated as "1,3" agrees with the third person.
         person = verb.get("Person", "3")
         return {"Person": person if "3" in person.split(",") else "3", **features}
     return features
@@ -123,9 +127,9 @@ class Candidate(NamedTuple):
 
     row: Row
     verb_features: dict[str, str]
-    """The verb's features; the subject's agreement features fill those that it lacks."""
+    """The verb's features, with those agreement features of the subject that the verb lacks."""
     attractors: list[str]
-    """Values of the agreement feature of words between subject and verb, in UniMorph's names."""
+    """Value of the agreement feature of each attractor, in UniMorph's names (SG, PL)."""
 
 
 def _candidates(
@@ -135,17 +139,18 @@ def _candidates(
     options: MultiblimpOptions,
     counts: Counter[str],
 ) -> Iterator[Candidate]:
-    """Yield the candidates that agree; add the rejected to ``counts``.
+    """Yield the candidates that agree; add the numbers of rejected candidates to ``counts``.
 
-    In the authors' code a verb keeps the features that one subject has filled. They are compared
-    with the verb's next subject, and are its features where the verb is an attractor.
+    In the authors' code a verb keeps the features that one subject has filled. The filled features
+    are compared with the verb's next subject, and count where the verb is an attractor.
     """
-    lingers = not corrected(options, "copied_features")
+    keeps_features = not corrected(options, "copied_features")
     third = corrected(options, "subject_person")
+    # {(sentence, id of a verb): features so far}
     completed: dict[tuple[int, int], dict[str, str]] = {}
     for row in rows:
         verb = dict(words.parse_feats(row["feats"]))
-        if lingers and verb:
+        if keeps_features and verb:
             verb = completed.setdefault((row["sentence"], row["feats_of"]), verb)
         agrees = True
         for name, value in controller_of(row, verb, third).items():
@@ -165,6 +170,47 @@ def _candidates(
             yield Candidate(row, verb, attractors)
 
 
+def _columns_of(
+    candidate: Candidate,
+    lang: str,
+    phenomenon: words.Phenomenon,
+    trace: inflection.Trace,
+    labels: Mapping[tuple[str, str, str], str],
+) -> Row:
+    """Return the columns that all pairs of a candidate share, except those of the sentence."""
+    row, verb, attractors = candidate
+    # A test is of this type of verb, or of verbs and auxiliaries together.
+    good_labels = []
+    for value in trace.own_values:
+        label = labels.get((row["kind"], row["order"], value))
+        good_labels.append(label or labels.get((tables.BOTH_TYPES, row["order"], value), "?"))
+    return {
+        "lang": lang,
+        "phenomenon": phenomenon.name,
+        "order": row["order"],
+        "inflected": row["kind"],
+        "subject": row["subject_form"],
+        "subject_id": row["subject"],
+        "subject_lemma": row["subject_lemma"].replace("_", ""),
+        "subject_upos": row["subject_upos"],
+        "subject_feats": row["subject_feats"],
+        "verb": row["verb_form"],
+        "verb_id": row["verb"],
+        "inflected_form": row["form"],
+        "inflected_id": row["inflected"],
+        "inflected_lemma": row["lemma"].replace("_", ""),
+        "inflected_feats": "|".join(f"{name}={value}" for name, value in sorted(verb.items())),
+        "inflected_upos": row["upos"],
+        "replaced_id": row["replaced"],
+        "distance": row["distance"],
+        "attractors": len(attractors),
+        "attractor_values": attractors,
+        "congruent_attractors": sum(value in trace.own_values for value in attractors),
+        "grammatical": "|".join(trace.own_values),
+        "label": "|".join(good_labels),
+    }
+
+
 def pairs_of(
     rows: Iterable[Row],
     lang: str,
@@ -174,15 +220,18 @@ def pairs_of(
     surfaces: Mapping[int, Surface],
     options: MultiblimpOptions,
 ) -> tuple[list[Row], Counter[str]]:
-    """Make the pairs of a phenomenon's candidates.
+    """Make the pairs of a phenomenon from ``rows`` of candidates.
 
-    ``labels`` are the labels of agreement tests, keyed by verb type, order and value. Returns the
-    pairs, and counts of rejected candidates and forms by reason, and of UNDECIDED pairs.
+    ``labels`` are the labels of agreement tests, keyed by verb type, order and value, and
+    ``surfaces`` the sentences, keyed by number. Returns the pairs, and counts of rejected
+    candidates and forms by reason, and of UNDECIDED pairs.
     """
     pairs: list[Row] = []
     counts: Counter[str] = Counter()
-    # The list completes all verbs before the first pair is made.
-    for row, verb, attractors in [*_candidates(rows, lang, phenomenon, options, counts)]:
+    # Verbs share features with several candidates, so all candidates come before the first pair.
+    candidates = list(_candidates(rows, lang, phenomenon, options, counts))
+    for candidate in candidates:
+        row, features = candidate.row, tuple(sorted(candidate.verb_features.items()))
         origin, units = surfaces[row["sentence"]]
         position = next(i for i, unit in enumerate(units) if row["replaced"] in unit.word_ids)
         unit = units[position]
@@ -190,52 +239,16 @@ def pairs_of(
             counts[CONTRACTION] += 1
             continue
 
-        # The sentence is ``before``, the word that is replaced, and ``after``.
+        # The sentence is ``before``, the word that is replaced (``unit``), and ``after``.
         spaced = [text_unit.text + (" " if text_unit.space_after else "") for text_unit in units]
         before = "".join(spaced[:position]).lstrip()
         after = (" " if unit.space_after else "") + "".join(spaced[position + 1 :])
         good, start = (before + unit.text + after).rstrip(), len(before)
 
-        lemma, features = row["lemma"].replace("_", ""), tuple(sorted(verb.items()))
+        lemma = row["lemma"].replace("_", "")
         trace = inflector.trace(row["form"], lemma, features, row["subject_form"])
         counts.update(trace.rejected)
-        # A test is of this type of verb, or of verbs and auxiliaries together.
-        good_labels = []
-        for value in trace.own_values:
-            label = labels.get((row["kind"], row["order"], value))
-            good_labels.append(label or labels.get((tables.BOTH_TYPES, row["order"], value), "?"))
-        of_candidate = {
-            "lang": lang,
-            "phenomenon": phenomenon.name,
-            "order": row["order"],
-            "inflected": row["kind"],
-            "subject": row["subject_form"],
-            "subject_id": row["subject"],
-            "subject_lemma": row["subject_lemma"].replace("_", ""),
-            "subject_upos": row["subject_upos"],
-            "subject_feats": row["subject_feats"],
-            "verb": row["verb_form"],
-            "verb_id": row["verb"],
-            "inflected_form": row["form"],
-            "inflected_id": row["inflected"],
-            "inflected_lemma": lemma,
-            "inflected_feats": "|".join(f"{name}={value}" for name, value in features),
-            "inflected_upos": row["upos"],
-            "replaced_id": row["replaced"],
-            "distance": row["distance"],
-            "attractors": len(attractors),
-            "attractor_values": attractors,
-            "congruent_attractors": sum(value in trace.own_values for value in attractors),
-            "grammatical": "|".join(trace.own_values),
-            "label": "|".join(good_labels),
-            "good": good,
-            "good_form": unit.text,
-            "good_start": start,
-            "good_end": start + len(unit.text),
-            "bad_start": start,
-            **origin,
-        }
-
+        columns = _columns_of(candidate, lang, phenomenon, trace, labels)
         pairs_by_id: dict[str, Row] = {}
         for form, judged in trace.forms.items():
             if judged.objection:
@@ -246,20 +259,27 @@ def pairs_of(
             identifier = item_id(*key, good, bad)
             # Forms that differ only in case or in code points may make one sentence, which may also
             # be the good sentence.
-            same = normalize("NFC", bad) == normalize("NFC", good)
-            if same or identifier in pairs_by_id:
+            is_good_sentence = normalize("NFC", bad) == normalize("NFC", good)
+            if is_good_sentence or identifier in pairs_by_id:
                 counts[inflection.SAME_FORM] += 1
                 continue
             counts[UNDECIDED] += judged.undecided
-            grammatical, ungrammatical = of_candidate["grammatical"], "|".join(judged.values)
-            pairs_by_id[identifier] = of_candidate | {
+            grammatical, ungrammatical = columns["grammatical"], "|".join(judged.values)
+            pairs_by_id[identifier] = {
+                "item_id": identifier,
+                **columns,
+                **origin,
                 "paradigm": f"{grammatical}>{ungrammatical}/{row['order']}/{row['kind']}",
                 "ungrammatical": ungrammatical,
                 "values": f"{grammatical} -> {ungrammatical}",
-                "item_id": identifier,
+                "good": good,
+                "good_form": unit.text,
+                "good_start": start,
+                "good_end": start + len(unit.text),
                 "bad": bad,
-                "bad_end": start + len(bad_form),
                 "bad_form": bad_form,
+                "bad_start": start,
+                "bad_end": start + len(bad_form),
             }
         pairs += pairs_by_id.values()
     return pairs, counts

@@ -11,6 +11,7 @@ Positions of words are from 0; an auxiliary's is a decimal number ("11.0"). Feat
 and the sentence's comments are Python literals. The authors read their tables by pandas with its
 defaults, which takes a word such as "None" for a missing cell.
 
+The release calls the subject ``child`` and its verb ``head``; ``cop`` is an auxiliary or copula.
 A released pair has the id of the same pair made from the treebank. An export lacks some facts of
 the release: most features of attractors, and most of the sentence's comments in ``metadata``.
 """
@@ -129,11 +130,14 @@ class ReleasedPair(BaseModel, frozen=True):
         return self
 
     def regions(self) -> Regions:
-        """Return the spans of the only differing word. Raises ValueError for other differences."""
+        """Return the spans of the only differing word. Raises ValueError for other differences.
+
+        The word follows ``prefix``, and is replaced by ``swap_head``, perhaps in other letter case.
+        """
         forms = [self.swap_head]
         for published in (True, False):
             forms.append(capitalised_like(self.swap_head, "A", self.lang, published))
-        # The release has an empty prefix where pandas took it for a missing cell.
+        # The release has an empty prefix where pandas took it ("None") for a missing cell.
         prefixes = [self.prefix] if self.prefix else ["", *words.READ_AS_MISSING]
         for prefix, form in product(prefixes, dict.fromkeys(forms)):
             remainder = self.sen[len(prefix) :]
@@ -256,19 +260,16 @@ def build_released_items(
 
 
 def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a sampled item as a row of the release, with columns in its order.
-
-    ``head`` is the word that agrees, ``cop`` an auxiliary or copula.
-    """
+    """Return a sampled item as a row of the release, with columns in its order."""
     construction, feature = item["phenomenon"][:2].upper(), item["phenomenon"][2]
     auxiliary = item["inflected"] == "aux"
-    # Attractors have only the feature that agrees, in UD's spelling.
+    # Attractors have only the feature that agrees, in UD's spelling: {"feats": {"Number": "Sing"}}.
     agreeing, values = words.PHENOMENA[item["phenomenon"]].feature, item["attractor_values"]
-    word_features = {value: {"feats": {agreeing: words.from_unimorph(value)}} for value in values}
-    congruent = [word_features[value] for value in values if value == item["grammatical"]]
-    incongruent = [word_features[value] for value in values if value != item["grammatical"]]
+    words_between = {value: {"feats": {agreeing: words.from_unimorph(value)}} for value in values}
+    congruent = [words_between[value] for value in values if value == item["grammatical"]]
+    incongruent = [words_between[value] for value in values if value != item["grammatical"]]
     attractors = {
-        "attractors": [word_features[value] for value in values],
+        "attractors": [words_between[value] for value in values],
         "congruent_attractors": congruent,
         "incongruent_attractors": incongruent,
     }
@@ -296,8 +297,9 @@ def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def export_items(items: Path, output: Path) -> int:
-    """Write sampled items in the release's layout; return how many. An empty table gives no file.
+    """Write sampled items in the release's layout; return how many.
 
+    An empty table gives no file, and the file of an earlier export is removed.
     Raises UserError for a table of pairs that were not drawn, or of another version.
     """
     table = read_table(ITEMS, items)
@@ -309,7 +311,9 @@ def export_items(items: Path, output: Path) -> int:
             "<results>/items/multiblimp/LANG.parquet. Build them with `snakemake items`."
         )
     rows = [released_row(item) for item in table.to_pylist()]
-    if rows:
+    if not rows:
+        output.unlink(missing_ok=True)
+    else:
         with atomic(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, LAYOUT, delimiter="\t", lineterminator="\n")
             writer.writeheader()

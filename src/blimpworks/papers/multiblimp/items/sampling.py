@@ -6,7 +6,8 @@ the benchmark), and the funnel: counts of the other pairs by reason. A condition
     phenomenon  grammatical  ungrammatical  order  inflected
     sv#         SG           PL             SV     verb       She often sings. / She often sing.
 
-Pairs with common traits, such as a frequent verb, get a low weight and are drawn less often.
+Pairs with common traits, such as a frequent verb, get a low weight and are drawn less often. A pair
+of a form with several values ("SG|DU") can belong to the condition of each value.
 Source: MultiBLiMP 1.0, section 4.4. The authors drew without a seed, so their sample cannot be
 repeated. Our sample depends only on the seed, the condition and the pairs.
 """
@@ -44,7 +45,8 @@ def list_conditions(pairs: Iterable[PairRow]) -> list[Condition]:
     for pair in pairs:
         phenomenon, inflected = pair["phenomenon"], pair["inflected"]
         grammatical, ungrammatical = pair["grammatical"], pair["ungrammatical"]
-        if "|" not in grammatical + ungrammatical:  # a form with several values is no condition
+        # Only single values make a condition: "SG|DU" is sampled with "SG" and with "DU".
+        if "|" not in grammatical + ungrammatical:
             for order in ("SV", "VS"):
                 conditions.add(Condition(phenomenon, grammatical, ungrammatical, order, inflected))
     return sorted(conditions)
@@ -61,6 +63,7 @@ def select_pairs(
     phenomenon, grammatical, ungrammatical, order, inflected = condition
     selected = []
     for pair in pairs:
+        # "in" looks for a text in a text, or for a value in a list.
         good, bad = pair["grammatical"], pair["ungrammatical"]
         if exact:
             good, bad = good.split("|"), bad.split("|")
@@ -72,7 +75,10 @@ def select_pairs(
 
 
 def compute_weights(pairs: Sequence[PairRow], published: bool) -> list[float]:
-    """Compute each pair's weight: one over the product of its traits' relative frequencies."""
+    """Compute each pair's weight: one over the product of its traits' relative frequencies.
+
+    ``pairs`` are those of one condition. A subject of half of them has the frequency 0.5.
+    """
     traits_of_pairs = []
     for pair in pairs:
         attractors, congruent = pair["attractors"], pair["congruent_attractors"]
@@ -107,13 +113,13 @@ def draw_pairs(
         text = f"{options.sampling.seed}\x1f{tuple(condition)}\x1f{pair['item_id']}".encode()
         digest = int.from_bytes(blake2b(text, digest_size=8).digest())
         keys.append(math.log((digest + 0.5) / 2**64) / weight)
-    ranks = [(key, i) for i, key in enumerate(keys)]
-    drawn = [i for _, i in heapq.nlargest(options.sampling.per_condition, ranks)]
+    keyed = [(key, i) for i, key in enumerate(keys)]
+    drawn = [i for _, i in heapq.nlargest(options.sampling.per_condition, keyed)]
     drawn.sort(key=lambda i: pairs[i]["item_id"])
     return [{**pairs[i], "weight": weights[i] / total} for i in drawn]
 
 
-# Lines of the funnel.
+# Lines of the funnel: "-" counts pairs that are left out, "+" pairs that are counted again.
 TOO_FEW = "- too few pairs of the phenomenon"
 NO_AGREEMENT = "- no agreement"
 AGAIN, NOWHERE = "+ in a further condition", "- in no condition"
@@ -134,12 +140,12 @@ def sample_pairs(
     phenomenon_sizes = Counter(pair["phenomenon"] for pair in pairs)
     only_once = corrected(options, "memberships")
     used_ids: set[str] = set()
-    conditions_of_pair: Counter[int] = Counter()  # their number, keyed by the id() of the pair
+    condition_counts: Counter[int] = Counter()  # {id() of a pair: number of its conditions}
     sample: list[PairRow] = []
     for condition in list_conditions(pairs):
         members = select_pairs(pairs, condition, exact=only_once)
         members = [pair for pair in members if pair["item_id"] not in used_ids]
-        conditions_of_pair.update(map(id, members))
+        condition_counts.update(map(id, members))
         phenomenon, grammatical, ungrammatical, order, inflected = condition
         # The first pair with the condition's grammatical value has its label.
         labels: dict[str, str] = {}
@@ -168,8 +174,8 @@ def sample_pairs(
         drawn = draw_pairs(members, condition, options)
         counts[ABOVE_LIMIT] += len(members) - len(drawn)
         sample += drawn
-    counts[AGAIN] = conditions_of_pair.total() - len(conditions_of_pair)
-    counts[NOWHERE] = len(pairs) - len(conditions_of_pair)
+    counts[AGAIN] = condition_counts.total() - len(condition_counts)
+    counts[NOWHERE] = len(pairs) - len(condition_counts)
     return sample, {**counts, "items": len(sample)}
 
 

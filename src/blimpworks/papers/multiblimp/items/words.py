@@ -75,8 +75,9 @@ def to_unimorph(value: str) -> str:
 
 
 def from_unimorph(value: str) -> str:
-    """Return a UniMorph value in UD's spelling: the inverse of ``to_unimorph``."""
-    return _FROM_UNIMORPH.get(value, value.capitalize())
+    """Return a UniMorph value in UD's spelling; "FEM,MASC" names two values: "Fem,Masc"."""
+    names = value.split(",")
+    return ",".join(_FROM_UNIMORPH.get(name, name.capitalize()) for name in names)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -101,12 +102,12 @@ def _split_tags(tags: str) -> list[str]:
     tags = re.sub(r"[A-Z]+\(([^()]*)\)", lambda m: m.group(1).replace(",", ";"), tags)
     tags = re.sub(r"[{}]", "", tags).replace("/", "+").replace(",", "+")
     tags = re.sub(r"V\.(PTCP|PCTP)", "V;V.PTCP", tags)
-    split: list[str] = []
-    for joined in tags.split(";"):
-        tag = _restore_case(joined.strip())
+    names: list[str] = []
+    for text in tags.split(";"):
+        tag = _restore_case(text.strip())
         # "V.PTCP" is one tag; any other dot is between two tags.
-        split += [tag] if tag in TAG_FEATURES else tag.split(".")
-    return [_restore_case(tag) for tag in split if tag]
+        names += [tag] if tag in TAG_FEATURES else tag.split(".")
+    return [_restore_case(name) for name in names if name]
 
 
 def _restore_case(tags: str) -> str:
@@ -128,14 +129,16 @@ def has_unknown_tags(tags: str) -> bool:
 def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
     """Parse a UniMorph tag string: part of speech and features, one pair for each reading.
 
-    "V;PRS;1+2;SG" has two readings. So has a string in which two tags are values of one feature,
-    such as "SG;PL". Unknown tags are left out. The part of speech is "" if no tag has it.
+    "V;PRS;SG" is (("V", (("Number", "SG"), ("Tense", "PRS"))),). "V;PRS;1+2;SG" has two readings,
+    and so has a string in which two tags are values of one feature, such as "SG;PL". Unknown tags
+    are left out. The part of speech is "" if no tag has it.
     """
     values_by_feature: dict[str, list[str]] = {}
     for tag in _split_tags(tags):
-        feature = TAG_FEATURES.get(tag.split("+")[0])
+        values = tag.split("+")
+        feature = TAG_FEATURES.get(values[0])
         if feature is not None:
-            values_by_feature.setdefault(feature, []).extend(tag.split("+"))
+            values_by_feature.setdefault(feature, []).extend(values)
     names = sorted(values_by_feature)
     readings = []
     for chosen in product(*(dict.fromkeys(values_by_feature[name]) for name in names)):
@@ -148,9 +151,11 @@ PARTICIPLE = "ptcp"
 """Value of the items' column ``kind`` if a participle agrees, else "verb" or "aux"."""
 
 STATED_AS = {"Number": ("Number[subj]", "Number"), "Person": ("Person",), "Gender": ("Gender",)}
-"""Features of lexicon rows that may state an agreement feature; ``load_lexicon`` takes one."""
+"""Features of lexicon rows that may state an agreement feature; ``load_lexicon`` takes one.
+Number[subj] is the number of a verb's subject, in languages whose verbs also agree with objects."""
 CONDITIONS = {("eng", "sv#"): {"Tense": "Pres", "Person": "3"}}
-"""UD features that a word must have to show a phenomenon, keyed by language and phenomenon."""
+"""UD features that a word must have to show a phenomenon, keyed by language and phenomenon. English
+verbs have a number in the present third person only: *sings*, *sing*."""
 
 
 class Phenomenon(NamedTuple):
@@ -185,7 +190,7 @@ UYGHUR_LATIN = str.maketrans(
     dict(zip("اەبپتجدرزسفقكگلمنھوۇۆۈۋېىي،؛؟", "aebptjdrzsfqkglmnhouöüwëiy,;?", strict=True))
     | {"چ": "ch", "خ": "x", "ژ": "zh", "ش": "sh", "غ": "gh", "ڭ": "ng", "ئ": ""}
 )
-"""Uyghur's letters in UD's own transliteration."""
+"""Latin spelling of Uyghur's letters, as UD transliterates them."""
 
 
 def _delete(characters: str) -> Callable[[str], str]:
@@ -251,16 +256,18 @@ def normalise_tokens(
             if column not in table.column_names:
                 continue
             texts = table[column].cast(pa.string())
-            distinct = texts.drop_null().unique().to_pylist()
-            spelt = {None: None, **{text: treatment.convert(text) for text in distinct}}
-            values = pa.chunked_array([[spelt[text] for text in texts.to_pylist()]], pa.string())
+            respelt: dict[str | None, str | None] = {None: None}
+            for text in texts.drop_null().unique().to_pylist():
+                respelt[text] = treatment.convert(text)
+            values = pa.chunked_array([[respelt[text] for text in texts.to_pylist()]], pa.string())
             if column in treatment.attributes:
                 # Null where a word lacks the attribute or leaves it empty.
                 pattern = rf"(?:^|\|){treatment.attributes[column]}=(?P<value>[^|]+)"
                 attribute = pc.extract_regex(table["misc"].cast(pa.string()), pattern)
                 values = pc.coalesce(pc.struct_field(attribute, "value"), values)
-            at = table.schema.get_field_index(column)
-            table = table.set_column(at, table.field(at), values.cast(table.field(at).type))
+            index = table.schema.get_field_index(column)
+            column_field = table.field(index)
+            table = table.set_column(index, column_field, values.cast(column_field.type))
     return table
 
 
@@ -323,8 +330,8 @@ UNWANTED_MISC = r"(^|\|)([^=|]*Correct[^=|]*|(Lang|OrigLang)=[^|]*)"
 def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, RowMask]:
     """Mark rows of ``tokens`` to leave out: slips, typos, words of other languages and styles.
 
-    Return a mask [rows] for each reason. Rows of multiword ranges are marked too, because they have
-    the columns deprel, feats and misc.
+    Returns {reason: mask of the rows}. Slips are words that the speaker corrects (reparandum). Rows
+    of multiword ranges are marked too, because they have the columns deprel, feats and misc.
     """
     deprel, feats, misc = (tokens[name].cast(pa.string()) for name in ("deprel", "feats", "misc"))
     reasons = {
