@@ -27,7 +27,7 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, KINDS, ROW_TEXT, VALUES
 from blimpworks.papers.lmentry import tasks
 from blimpworks.papers.lmentry.exhibits import common, describe
-from blimpworks.papers.lmentry.exhibits.common import SAMPLES, language_code, language_name
+from blimpworks.papers.lmentry.exhibits.common import PROMPTS_HEAD, language_code, language_name
 from blimpworks.papers.lmentry.items.packs import SYSTEM as SYSTEM_KEY
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import join_words, prompt_of
@@ -164,11 +164,11 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
                 cells.append(template_cell(lang, number, TEMPLATE))
                 if f"{task}.{number}" in packs[lang].corrected:
                     cells.append(template_cell(lang, number, CORRECTED))
-                cell_key = (row_name(lang, number), SAMPLES)
+                cell_key = (row_name(lang, number), PROMPTS_HEAD)
                 where: dict[str, Any] = {"phenomenon": task, "template": number}
                 cells.append(common.prompt_count(items, cell_key, lang=lang, **where))
         has_corrected = any(cell.column == CORRECTED for cell in cells)
-        columns = [TEMPLATE, CORRECTED, SAMPLES] if has_corrected else [TEMPLATE, SAMPLES]
+        columns = [TEMPLATE, CORRECTED, PROMPTS_HEAD] if has_corrected else [TEMPLATE, PROMPTS_HEAD]
         caption_values = {
             "variant": labels.facts["lmentry_variant"] if has_corrected else None,
             "without": [language_name(lang, labels) for lang in packs if not numbers[lang]],
@@ -209,7 +209,7 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
         )
         totals = printed[printed["exhibit"] == "table2"]
         names = {lang: name_of(lang) for lang in totals["row"]}
-        cells = shared.printed_cells(totals, names, {"samples": SAMPLES})
+        cells = shared.printed_cells(totals, names, {"samples": PROMPTS_HEAD})
         # Filters of printed numbers, by the (language, column) of their sum.
         sums: dict[tuple[str, str], dict[str, Any]] = {
             (lang, "From Table 54"): {"exhibit": "table54", "column": lang} for lang in languages
@@ -224,10 +224,12 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
         items, key = shared.read_plain(PROMPTS, tables["items"], ["lang"]), "table2"
         languages = sorted(common.languages_of(items), key=name_of)
         cells = [
-            common.prompt_count(items, (name_of(lang), SAMPLES), (lang, "samples"), lang=lang)
+            common.prompt_count(items, (name_of(lang), PROMPTS_HEAD), (lang, "samples"), lang=lang)
             for lang in languages
         ]
-        cells.append(common.prompt_count(items, (common.TOTAL, SAMPLES), (common.EVERY, "samples")))
+        cells.append(
+            common.prompt_count(items, (common.TOTAL, PROMPTS_HEAD), (common.EVERY, "samples"))
+        )
     stub = {name_of(lang): {"Code": language_code(lang, labels)} for lang in languages}
     stub[common.TOTAL] = {"Code": ""}
     return Exhibit(**describe(key), cells=cells, stub=stub)
@@ -320,7 +322,7 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
         numbers = shared.by_place(shared.read_printed(tables, exhibit="table2"))
         cells = []
         for lang in langs:
-            samples = shared.printed_cell(numbers[lang, "samples"], (names[lang], SAMPLES))
+            samples = shared.printed_cell(numbers[lang, "samples"], (names[lang], PROMPTS_HEAD))
             cells.append(replace(samples, stands_for=None))
         for lang, cell in zip(langs, pack_cells, strict=True):
             cells += [shared.printed_text_cell(printed[lang], (names[lang], SYSTEM)), cell]
@@ -328,7 +330,7 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     else:
         items = shared.read_plain(PROMPTS, tables["items"], ["lang"])
         cells = [
-            common.prompt_count(items, (language_name(lang, labels), SAMPLES), lang=lang)
+            common.prompt_count(items, (language_name(lang, labels), PROMPTS_HEAD), lang=lang)
             for lang in common.languages_of(items)
         ]
         cells += pack_cells
@@ -358,13 +360,13 @@ def table8(tables: shared.Tables, labels: Labels) -> Exhibit:
             where = {"exhibit": "table54", "row": subset, "column": langs}
             cells += [
                 shared.formula_cell(rows, (subset, column), formula, "published", where, ",.0f")
-                for column, formula in ((SAMPLES, VALUES), ("Languages", COUNT))
+                for column, formula in ((PROMPTS_HEAD, VALUES), ("Languages", COUNT))
             ]
     else:
         items, key = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table8"
         arguments = {subset: tasks.TASK_NAMES[subset]["words"] for subset in tasks.PARENTS}
         for subset in tasks.PARENTS:
-            count = common.prompt_count(items, (subset, SAMPLES), phenomenon=subset)
+            count = common.prompt_count(items, (subset, PROMPTS_HEAD), phenomenon=subset)
             where = {"benchmark": tasks.BENCHMARK, "phenomenon": subset}
             if count.n:
                 cell_key = (subset, "Languages")
