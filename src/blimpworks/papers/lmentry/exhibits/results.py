@@ -309,18 +309,18 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
         # Tasks of equal rank are listed in the order of the paper.
         in_order = sorted(zip(ranks, tasks, strict=True), key=lambda pair: pair[0].value)
         for position, (cell, task) in enumerate(in_order, start=1):
-            cell_key = _cell_of_rank(code, name, position, len(tasks))
-            if cell_key:
-                row, column = cell_key
+            row_and_column = _cell_of_rank(code, name, position, len(tasks))
+            if row_and_column:
+                row, column = row_and_column
                 text = task_name(task)
                 cells.append(replace(cell, row=row, column=column, text=text, printed=True))
     if not measured:
         for _, printed in read_printed(tables, exhibit="table6").iterrows():
             lang, group = printed["row"].split()
             code, name = common.language_code(lang, labels), MODEL_GROUPS[group][1]
-            cell_key = _cell_of_rank(code, name, int(printed["value"]), len(TASKS))
-            assert cell_key is not None
-            cells.append(printed_cell(printed, cell_key))
+            row_and_column = _cell_of_rank(code, name, int(printed["value"]), len(TASKS))
+            assert row_and_column is not None
+            cells.append(printed_cell(printed, row_and_column))
         listed = {cell.stands_for for cell in cells}
         cells += [cell for cell in rank_cells if cell.stands_for in listed]
     heads = {}
