@@ -189,7 +189,7 @@ ROUNDING_NOISE = 1e-9
 MOST_CHANGED_TASKS = 3  # number of rows for tasks of each language: the most changed tasks
 
 
-class VerdictColumn(NamedTuple):
+class ArtefactColumn(NamedTuple):
     """A column of the table of artefacts."""
 
     heading: tuple[str, str]
@@ -209,21 +209,21 @@ class VerdictColumn(NamedTuple):
 
 ACCURACY_FORMULAS = {PUBLISHED: formulas.BY_PUBLISHED, CORRECTED: formulas.BY_CORRECTED}
 _SHARE = formulas.SHARE_OF_CHANGE
-VERDICT_COLUMNS = (
-    VerdictColumn(("Accuracy", PUBLISHED), formulas.BY_PUBLISHED),
-    VerdictColumn(("Accuracy", CORRECTED), formulas.BY_CORRECTED),
-    VerdictColumn(("Accuracy", "change"), formulas.CHANGE, form="+.1f"),
-    VerdictColumn(("Verdicts", "changed"), formulas.CHANGED, [*verdicts.CAUSES], ",.0f"),
+ARTEFACT_COLUMNS = (
+    ArtefactColumn(("Accuracy", PUBLISHED), formulas.BY_PUBLISHED),
+    ArtefactColumn(("Accuracy", CORRECTED), formulas.BY_CORRECTED),
+    ArtefactColumn(("Accuracy", "change"), formulas.CHANGE, form="+.1f"),
+    ArtefactColumn(("Verdicts", "changed"), formulas.CHANGED, [*verdicts.CAUSES], ",.0f"),
     # The change is the sum of the next seven columns: six reasons (``CAUSES``), and denominators.
-    VerdictColumn(("No ASCII word", "right"), _SHARE, verdicts.VACUOUS, "+.1f"),  # by published
-    VerdictColumn(("No ASCII word", "wrong"), _SHARE, verdicts.SCRIPT, "+.1f"),  # by published
-    VerdictColumn(("Capital", "letters"), _SHARE, verdicts.CASE, "+.1f"),
-    VerdictColumn(("Yes", "or no"), _SHARE, verdicts.YES_NO, "+.1f"),
-    VerdictColumn(("Wording", "known"), _SHARE, verdicts.WORDING, "+.1f"),
-    VerdictColumn(("Other", "rules"), _SHARE, verdicts.OTHER, "+.1f"),
-    VerdictColumn(("Prompts", "counted"), formulas.DENOMINATORS, form="+.1f"),
-    VerdictColumn(("Answers", "cut off"), sum_of("cut"), form=",.0f", optional="cut"),
-    VerdictColumn(("Answers", "echoes"), sum_of("echoes"), form=",.0f", optional="echoes"),
+    ArtefactColumn(("No ASCII word", "right"), _SHARE, verdicts.VACUOUS, "+.1f"),  # by published
+    ArtefactColumn(("No ASCII word", "wrong"), _SHARE, verdicts.SCRIPT, "+.1f"),  # by published
+    ArtefactColumn(("Capital", "letters"), _SHARE, verdicts.CASE, "+.1f"),
+    ArtefactColumn(("Yes", "or no"), _SHARE, verdicts.YES_NO, "+.1f"),
+    ArtefactColumn(("Wording", "known"), _SHARE, verdicts.WORDING, "+.1f"),
+    ArtefactColumn(("Other", "rules"), _SHARE, verdicts.OTHER, "+.1f"),
+    ArtefactColumn(("Prompts", "counted"), formulas.DENOMINATORS, form="+.1f"),
+    ArtefactColumn(("Answers", "cut off"), sum_of("cut"), form=",.0f", optional="cut"),
+    ArtefactColumn(("Answers", "echoes"), sum_of("echoes"), form=",.0f", optional="echoes"),
 )
 # Options of matplotlib's scatter. If both accuracies are equal, the diamond is inside the ring.
 RING: dict[str, Any] = {"s": 26, "facecolor": "white", "edgecolor": ORANGE, "linewidth": 1.3}
@@ -239,13 +239,13 @@ TASK_GROUPS = {"all tasks": TASKS} | {
 def _verdict_cells(
     rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]
 ) -> Iterator[Cell]:
-    """Yield the cells of ``VERDICT_COLUMNS`` for some tasks of a language, in the row ``name``.
+    """Yield the cells of ``ARTEFACT_COLUMNS`` for some tasks of a language, in the row ``name``.
 
     ``rows``: rows of the table of verdicts in the language.
     """
     where = {"lang": lang, "model": common.models_of(rows), "phenomenon": [*tasks]}
     all_answers = rows[rows["phenomenon"].isin(tasks) & (rows["reason"] == ALL)]
-    for column in VERDICT_COLUMNS:
+    for column in ARTEFACT_COLUMNS:
         if column.optional and all_answers[column.optional].isna().any():
             continue
         cell_key, of_reason = (name, column.name), where | {"reason": column.reason}
@@ -281,7 +281,7 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
             of_tasks += cells
 
     columns = {cell.column for cell in of_languages}
-    heads = {c.name: c.heading for c in VERDICT_COLUMNS if not c.optional or c.name in columns}
+    heads = {c.name: c.heading for c in ARTEFACT_COLUMNS if not c.optional or c.name in columns}
     sections = [common.named_section("Language", (cell.row for cell in of_languages), [*heads])]
     if of_tasks:
         # A row without cells is a title above the rows of tasks.
