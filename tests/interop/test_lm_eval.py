@@ -384,6 +384,7 @@ REFUSED = {
         *([spanned(0, 99, 0, 3)], [spanned(-1, 2, 0, 3)], [spanned(3, 0, 0, 3)]),
         *([spanned(2, 2, 0, 3)], [spanned(0.0, 3.0, 0, 3)], [spanned(True, 3, 0, 3)]),
         *([spanned("0", "3", 0, 3)], [spanned(0, None, 0, 3)], [spanned(0, 3, 0, 10**30)]),
+        [spanned(None, 3, 0, 3)],
     ],
 }
 
