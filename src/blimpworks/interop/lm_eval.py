@@ -291,14 +291,11 @@ Doc = Mapping[str, Any]
 
 
 class FirstDocument(NamedTuple):
-    """The first document with an item id, to which later ones with the id are compared."""
+    """The first document with an item id: file and line, row; and paradigms of all with the id."""
 
     address: str
-    """File and line."""
     row: Mapping[str, Any]
-    """Its row of the items table."""
     paradigms: set[str]
-    """Paradigms of all documents with the id so far."""
 
 
 def differing_words(good: str, bad: str) -> tuple[Span, Span]:

@@ -10,7 +10,7 @@ table of accuracies; the published forms of Figures 1 and 2 take the scores that
 
 from collections.abc import Sequence
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import seaborn as sns
@@ -25,21 +25,8 @@ from blimpworks.papers.lmentry.exhibits import common, describe
 from blimpworks.papers.lmentry.exhibits.formulas import SCORE, as_released, mean_over_models
 from blimpworks.papers.lmentry.tasks import DATA, LANGUAGES, MODELS, WEIGHT, task_name
 
-
-class SizeClass(NamedTuple):
-    """Models with at least ``least`` and fewer than ``limit`` billions of parameters."""
-
-    least: float
-    limit: float
-    text: str
-
-
-SIZE_CLASSES = {
-    "XS": SizeClass(0, 2, "< 2"),
-    "S": SizeClass(2, 7, "2–7"),
-    "M": SizeClass(7, 14, "7–14"),
-    "L": SizeClass(14, inf, "≥ 14"),
-}
+SIZES = {"XS": (0, 2, "< 2"), "S": (2, 7, "2–7"), "M": (7, 14, "7–14"), "L": (14, inf, "≥ 14")}
+"""Size classes of models: least billions of parameters, first number above, and range in print."""
 MOST_NAMED = 5  # most languages that a panel's title names
 # Languages of the two panels of Figure 1, and of the two panels of Figure 2.
 PANELS = (("eng", "deu", "spa", "ita"), ("kor", "cat", "glg", "eus", "por"))
@@ -99,14 +86,13 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     without_size: dict[str, None] = {}  # names of models, which are in no class
     for lang in scores.languages:
-        models_of_class: dict[str, list[str]] = {name: [] for name in SIZE_CLASSES}
+        models_of_class: dict[str, list[str]] = {name: [] for name in SIZES}
         for model in scores.models(lang):
-            billions = sizes.get(model)
-            if billions is None:
+            if sizes.get(model) is None:
                 without_size[common.model_name(model, labels)] = None
                 continue
-            for name, size in SIZE_CLASSES.items():
-                if size.least <= billions < size.limit:
+            for name, (least, limit, _) in SIZES.items():
+                if least <= sizes[model] < limit:
                     models_of_class[name].append(model)
         for name, models in models_of_class.items():
             cells += scores.cells((common.language_name(lang, labels), name), lang, models)
@@ -130,7 +116,7 @@ def _draw_lines(axes: Axes, points: dict[str, list[Cell]], first_style: int) -> 
     if not points:
         _leave_empty(axes, "no score in these languages")
         return
-    order = [*SIZE_CLASSES]
+    order = [*SIZES]
     ends: dict[str, tuple[float, str]] = {}  # y of the last point, and colour, by language
     for number, (name, cells) in enumerate(points.items()):
         style_number = (first_style + number) % len(LINE_COLOURS)
@@ -142,7 +128,8 @@ def _draw_lines(axes: Axes, points: dict[str, list[Cell]], first_style: int) -> 
         line = axes.plot(x, y, color=colour, linewidth=1, clip_on=False)[0]
         line.set(marker=marker, markersize=4)
         ends[name] = (y[-1], colour)
-    axes.set_xticks(range(len(order)), [f"{key}\n{SIZE_CLASSES[key].text}" for key in order])
+    ticks = [f"{size_class}\n{text}" for size_class, (_, _, text) in SIZES.items()]
+    axes.set_xticks(range(len(order)), ticks)
     axes.set(xlim=(-0.3, len(order) - 0.7), ylim=(0, 100))
     axes.set_xlabel("size class (billions of parameters)")
     style.label_ends(axes, ends, 5)

@@ -22,17 +22,8 @@ import pandas as pd
 
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.exhibits import formulas as basic
+from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.shared import (
-    Recomputation,
-    Tables,
-    formula_cell,
-    printed_cell,
-    printed_cells,
-    printed_statements,
-    read_printed,
-    row_accuracy_cell,
-)
 from blimpworks.items import ALL
 from blimpworks.papers.lmentry.exhibits import common, describe, formulas
 from blimpworks.papers.lmentry.tasks import (
@@ -82,7 +73,7 @@ NOT_IN_BASQUE = ("homophones", "rhyming_word_orthographically_different")
 _RANKS = [formulas.rank_of(f"{lang} lms", formulas.COLUMNS_BY_VALUE) for lang in LANGUAGES]
 _FORMULAS = [basic.COUNT, basic.LARGEST, formulas.SMALLEST, basic.QUOTIENT]
 _FORMULAS += [formulas.FIVE, formulas.LEAD, basic.of_row("value"), *_RANKS]
-RECOMPUTATION = Recomputation(
+RECOMPUTATION = shared.Recomputation(
     dict.fromkeys(_FORMULAS, "{:.6g}"),
     {
         "languages": [*LANGUAGES],
@@ -96,16 +87,16 @@ RECOMPUTATION = Recomputation(
 )
 
 
-def table3(tables: Tables, labels: Labels) -> Exhibit:
+def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Table 3: the models, their sizes and languages."""
     cells, stub, remarks = [], {}, {}
     if labels.source == "published":
         models, columns, text_key = [*MODELS], ["Name", "Size", "Languages"], "table3_published"
-        numbers = read_printed(tables, exhibit="table3").iterrows()
+        numbers = shared.read_printed(tables, exhibit="table3").iterrows()
         printed = {(row["row"], row["column"]): row for _, row in numbers}
         for model in models:
             name = common.model_name(model, labels)
-            cells.append(printed_cell(printed[model, "size"], (name, "Size")))
+            cells.append(shared.printed_cell(printed[model, "size"], (name, "Size")))
             stub[name] = {"Name": str(printed[model, "name"]["text"])}
             remarks[name] = {"Languages": str(printed[model, "languages"]["text"])}
     else:
@@ -119,15 +110,17 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             where |= {"benchmark": BENCHMARK, "model": model, "method": labels.method}
             for column, formula in (("Answers", basic.TOTAL), ("Languages", basic.KINDS)):
                 cell_key = (name, column)
-                cells.append(formula_cell(rows, cell_key, formula, "accuracies", where, ",.0f"))
+                cells.append(
+                    shared.formula_cell(rows, cell_key, formula, "accuracies", where, ",.0f")
+                )
     sections = common.sections_of(models, labels, columns)
     return Exhibit(**describe(text_key), cells=cells, stub=stub, remarks=remarks, sections=sections)
 
 
-def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
+def score_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit:
     """Draw Table 4 or 5: LMentry score and accuracy, or robustness, by model and language."""
     published = labels.source == "published"
-    rows = read_printed(tables) if published else common.read_accuracies(tables, labels)
+    rows = shared.read_printed(tables) if published else common.read_accuracies(tables, labels)
     models = [*MODELS] if published else common.models_of(rows)
     languages = [*LANGUAGES] if published else common.languages_of(rows)
     columns: list[ScoreColumn] = []
@@ -164,7 +157,7 @@ def _measured_scores(
         for model in common.models_of(in_language):
             cell_key = (common.model_name(model, labels), column.name)
             where = common.filter_for(lang, model, labels)
-            cell = formula_cell(in_language, cell_key, formula, "accuracies", where, ".1f")
+            cell = shared.formula_cell(in_language, cell_key, formula, "accuracies", where, ".1f")
             if not pd.isna(cell.value):
                 models_with_score.append(model)
                 cells.append(replace(cell, stands_for=(model, column.key)))
@@ -172,14 +165,14 @@ def _measured_scores(
             cell_key = (AVERAGE_ROW, column.name)
             where = common.filter_for(lang, models_with_score, labels)
             mean = formulas.mean_over_models(formula)
-            cell = formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
+            cell = shared.formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
             cells.append(replace(cell, stands_for=(AVERAGE, column.key)))
     return cells
 
 
 def _published_scores(
     printed: pd.DataFrame,
-    tables: Tables,
+    tables: shared.Tables,
     labels: Labels,
     table: str,
     columns: Sequence[ScoreColumn],
@@ -188,11 +181,11 @@ def _published_scores(
     row_names = {model: common.model_name(model, labels) for model in MODELS}
     row_names[AVERAGE] = AVERAGE_ROW
     names = {column.key: column.name for column in columns}
-    cells = printed_cells(printed[printed["exhibit"] == table], row_names, names)
+    cells = shared.printed_cells(printed[printed["exhibit"] == table], row_names, names)
     for key, name in names.items():
         cell_key = (AVERAGE_OF_ROWS, name)
         where: dict[str, Any] = {"exhibit": table, "row": [*MODELS], "column": key}
-        cell = formula_cell(printed, cell_key, basic.MEAN, "published", where, ".1f")
+        cell = shared.formula_cell(printed, cell_key, basic.MEAN, "published", where, ".1f")
         cells.append(replace(cell, stands_for=(AVERAGE, key)))
     if table == "table5":
         # Compute each robustness from score and accuracy.
@@ -200,7 +193,7 @@ def _published_scores(
             cell_key = (row_names[model], f"{names[lang]}, from Table 4")
             where = {"exhibit": "table4", "column": [f"{lang} lms", f"{lang} accuracy"]}
             where["row"] = model
-            cell = formula_cell(printed, cell_key, basic.QUOTIENT, "published", where, ".1f")
+            cell = shared.formula_cell(printed, cell_key, basic.QUOTIENT, "published", where, ".1f")
             cells.append(replace(cell, stands_for=(model, lang), printed=False))
         return cells
     # Compute each score from accuracy and robustness.
@@ -209,7 +202,7 @@ def _published_scores(
         cell_key = (row_names[model], f"{names[key]}, from Table 5")
         where = {"exhibit": ["table4", "table5"], "column": [f"{lang} accuracy", lang]}
         where["row"] = model
-        cell = formula_cell(printed, cell_key, formulas.PRODUCT, "published", where, ".1f")
+        cell = shared.formula_cell(printed, cell_key, formulas.PRODUCT, "published", where, ".1f")
         cells.append(replace(cell, stands_for=(model, key), printed=False))
     # Recompute accuracies where Tables 34 to 51 have all tasks of a language.
     rows = common.read_accuracies(tables, labels)
@@ -221,7 +214,9 @@ def _published_scores(
             if len(judged) == len(tasks):
                 cell_key = (row_names[model], f"{names[key]}, mean of the tasks")
                 where = common.filter_for(lang, model, labels, phenomenon=tasks, paradigm=ALL)
-                cell = formula_cell(judged, cell_key, basic.UNWEIGHTED, "accuracies", where, ".1f")
+                cell = shared.formula_cell(
+                    judged, cell_key, basic.UNWEIGHTED, "accuracies", where, ".1f"
+                )
                 n = int(judged["n"].sum())
                 cells.append(replace(cell, stands_for=(model, key), n=n, printed=False))
     return cells
@@ -231,7 +226,7 @@ FILTERED_BY_POS = ("ita", "spa", "glg", "cat", "eus", "por", "deu")
 """Languages in which the words of the task ``starts_with_word`` are filtered by part of speech."""
 
 
-def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
+def task_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit:
     """Draw one of Tables 34 to 51: accuracy of each model on one half of a language's tasks."""
     lang = TASK_TABLES[table]
     language = LANGUAGES[lang]
@@ -241,8 +236,8 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     lost: list[str] = []  # numbers that our copy of the paper garbles: model and tasks
     if labels.source == "published":
         models, names = [*MODELS], {task: task_name(task) for task in tasks}
-        printed = read_printed(tables, exhibit=table)
-        cells = printed_cells(printed, {model: name_of(model) for model in models}, names)
+        printed = shared.read_printed(tables, exhibit=table)
+        cells = shared.printed_cells(printed, {model: name_of(model) for model in models}, names)
         garbled = printed[printed["fault"] == "garbled"]
         for model, columns in garbled.groupby("row", sort=False)["column"]:
             lost.append(f"{name_of(str(model))} {', '.join(map(task_name, columns))}")
@@ -256,7 +251,9 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
             model, task = row["model"], row["phenomenon"]
             cell_key = (name_of(model), task_name(task))
             where = common.filter_for(lang, model, labels, phenomenon=task)
-            cell = row_accuracy_cell(row, cell_key, where, "judgements", formula, "{:.2f}".format)
+            cell = shared.row_accuracy_cell(
+                row, cell_key, where, "judgements", formula, "{:.2f}".format
+            )
             cells.append(replace(cell, stands_for=(model, task)))
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
     models = [model for model in models if name_of(model) in shown_rows]
@@ -282,7 +279,7 @@ RANKED = ("eng", "ita")
 TASKS_PER_END = 5
 
 
-def table6(tables: Tables, labels: Labels) -> Exhibit:
+def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Table 6: the best and worst tasks by mean accuracy, in English and Italian.
 
     A cell shows a task's name, and its value is the task's rank.
@@ -300,7 +297,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
         for task in tasks:
             cell_key = (f"{code} {task_name(task)}", f"{name}, rank")
             formula = formulas.rank_of(task, formulas.TASKS_BY_ACCURACY)
-            cell = formula_cell(selected, cell_key, formula, "accuracies", where, ".1f")
+            cell = shared.formula_cell(selected, cell_key, formula, "accuracies", where, ".1f")
             fields: dict[str, Any] = {"n": len(models), "stands_for": (f"{lang} {group}", task)}
             ranks.append(replace(cell, printed=False, **fields))
         rank_cells += ranks
@@ -315,12 +312,12 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
                 text = task_name(task)
                 cells.append(replace(cell, row=row, column=column, text=text, printed=True))
     if not measured:
-        for _, printed in read_printed(tables, exhibit="table6").iterrows():
+        for _, printed in shared.read_printed(tables, exhibit="table6").iterrows():
             lang, group = printed["row"].split()
             code, name = common.language_code(lang, labels), MODEL_GROUPS[group][1]
             row_and_column = _cell_of_rank(code, name, int(printed["value"]), len(TASKS))
             assert row_and_column is not None
-            cells.append(printed_cell(printed, row_and_column))
+            cells.append(shared.printed_cell(printed, row_and_column))
         listed = {cell.stands_for for cell in cells}
         cells += [cell for cell in rank_cells if cell.stands_for in listed]
     heads = {}
@@ -342,7 +339,7 @@ def _cell_of_rank(code: str, group: str, rank: int, n: int) -> tuple[str, str] |
     return None
 
 
-def text(tables: Tables, labels: Labels) -> Exhibit:
+def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw the table of numbers in the running text, printed and recomputed."""
-    cells, _ = printed_statements(read_printed(tables), RECOMPUTATION)
+    cells, _ = shared.printed_statements(shared.read_printed(tables), RECOMPUTATION)
     return Exhibit(**describe("text"), cells=cells)
