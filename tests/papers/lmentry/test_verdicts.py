@@ -327,6 +327,9 @@ def test_verdicts_are_compared_with_annotators_and_these_with_each_other(campaig
     models = json.dumps({model: [*campaign.languages] for model in MODELS})
     where = [f"--judgements={campaign.judgements}", f"--models={models}", f"--output={output}"]
     keys = [f"--key={tmp_path / lang}.key.parquet" for lang in campaign.languages]
+    # The rows of a smaller sheet are in a larger one.
+    (tmp_path / "small").mkdir()
+    keys.append(f"--key={draw(campaign, tmp_path / 'small')[1]}")
     said = run("read-annotations", *sheets, *keys, *where)
     assert f"anna: {3 * 8 * TASKS} labels, bert: {3 * 8 * TASKS} labels" in said
     assert output.with_name(output.name + ".prov.json").exists()
