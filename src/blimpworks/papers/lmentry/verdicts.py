@@ -50,8 +50,8 @@ CAUSES = {
 """Reasons for which the two verdicts on an answer differ; the first that fits is taken."""
 VACUOUS, SCRIPT, CASE, YES_NO, WORDING, OTHER = CAUSES
 FORM_COUNTS = {"cut": "cut", "echo": "echoes"}
-"""Columns of judgements with truth values on an answer (whether the limit of tokens ended it,
-whether it only repeats its prompt), and the columns of their counts."""
+"""Columns of judgements with truth values, and the columns of their counts. cut: the limit of
+tokens ended the answer; echo: the answer only repeats its prompt."""
 WORDING_RULES = {"whole", "repeated", "pattern", "begins", "line", "inside", "made"}
 """Rules that accept an answer because of its wording (column ``rule`` of judgements)."""
 ASCII_TOKEN = r"[A-Za-z0-9]"

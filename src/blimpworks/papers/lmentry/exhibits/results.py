@@ -12,6 +12,7 @@ Input are accuracies (see ``common.read_accuracies``) or printed numbers. LMS, t
 accuracy times robustness. Hidden cells have ranks, or printed numbers that are recomputed.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -134,14 +135,32 @@ def score_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit:
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
     filled = [column for column in columns if column.name in shown_columns]
     unscored = [c.heading[0] for c in columns if c.metric != "accuracy" and c not in filled]
+    task_counts, incomplete = ("", []) if published else _task_counts(rows, labels)
     averages = {row: row for row in (AVERAGE_ROW, AVERAGE_OF_ROWS) if row in shown_rows}
     names = [column.name for column in filled]
+    rules, values = common.rules_of(labels), {"tasks": task_counts, "incomplete": incomplete}
     return Exhibit(
-        **describe(table, rules=common.rules_of(labels), unscored=sorted(unscored)),
+        **describe(table, rules=rules, unscored=sorted(unscored), **values),
         cells=cells,
         heads={column.name: column.heading for column in filled if column.metric},
         sections=common.sections_of(models, labels, names, averages),
     )
+
+
+def _task_counts(accuracies: pd.DataFrame, labels: Labels) -> tuple[str, list[str]]:
+    """Return the numbers of tasks ("25 in EN, IT; 24 in EU"), and where a model lacks a task."""
+    codes_of_count: dict[int, list[str]] = defaultdict(list)
+    incomplete: list[str] = []
+    for lang, tasks in common.tasks_of(accuracies).items():
+        code, in_language = common.language_code(lang, labels), accuracies["lang"] == lang
+        codes_of_count[len(tasks)].append(code)
+        for model in common.models_of(accuracies[in_language]):
+            of_model = accuracies[in_language & (accuracies["model"] == model)]
+            n = len(common.tasks_of(of_model)[lang])
+            if n < len(tasks):
+                incomplete.append(f"{common.model_name(model, labels)} in {code}: {n}")
+    counts = [f"{n} in {', '.join(codes)}" for n, codes in codes_of_count.items()]
+    return "; ".join(counts), incomplete
 
 
 def _measured_scores(
