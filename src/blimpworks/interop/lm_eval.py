@@ -204,10 +204,6 @@ def _identity(tables: Evaluation) -> dict[str, Any]:
     scoring: Record = _record_beside(manifest) if manifest else {}
     params = scoring.get("params", {})
     started = judging.get("started", "1970-01-01T00:00:00+00:00")
-    duration = None
-    if scoring:
-        start, end = (datetime.fromisoformat(scoring[key]) for key in ("started", "ended"))
-        duration = str((end - start).total_seconds())
     packages, host = scoring.get("packages", {}), scoring.get("host", {})
     engine = scoring.get("notes", {}).get("engine")
     return {
@@ -229,8 +225,20 @@ def _identity(tables: Evaluation) -> dict[str, Any]:
         "model_source": params.get("engine"),
         "model_name": tables.model,
         "model_name_sanitized": sanitized(tables.model),
-        "total_evaluation_time_seconds": duration,
     }
+
+
+def _scoring_seconds(evaluations: Sequence[Evaluation]) -> str | None:
+    """Return the duration of the scoring jobs, each counted once; None if a record is missing."""
+    seconds: dict[Path, float] = {}
+    for tables in evaluations:
+        manifest = manifest_behind(tables.outputs)
+        record: Record = _record_beside(manifest) if manifest else {}
+        if not manifest or not record:
+            return None
+        start, end = (datetime.fromisoformat(record[key]) for key in ("started", "ended"))
+        seconds[manifest] = (end - start).total_seconds()
+    return str(sum(seconds.values()))
 
 
 def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path) -> Path:
@@ -262,6 +270,7 @@ def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path
         *("fewshot_as_multiturn", "chat_template", "chat_template_sha"),
     )
     results |= {"group_subtasks": {}, **identity, **dict.fromkeys(fields_without_meaning)}
+    results["total_evaluation_time_seconds"] = _scoring_seconds(evaluations)
     path = folder / f"results_{time}.json"
     write_text(path, json.dumps(results, indent=2, ensure_ascii=False) + "\n")
     return path
