@@ -86,8 +86,8 @@ def _record_set(croissant: ModuleType, path: Path, dictionary: crate.Description
 def write_croissant(folder: Path, plan: crate.CratePlan, licences: Sequence[str]) -> Path:
     """Write ``croissant.json`` for the files ``LANG.csv`` in ``folder``; return its path.
 
-    The folder is named after the benchmark. ``licences``: of the files that all items of the
-    campaign were made from. Raises UserError if mlcroissant is not installed.
+    The folder is named after the benchmark. ``licences``: names of licences of the files that its
+    items were made from. Raises UserError if mlcroissant is not installed.
     """
     try:
         import mlcroissant as croissant
@@ -187,7 +187,10 @@ def export_croissant(
                 )
             for path in paths:
                 crate.write_csv(crate.read_table("items", path), root / name / f"{path.stem}.csv")
-            write_croissant(root / name, plan, [*plan.licences])
+            jobs_of_items = jobs_behind(paths)
+            rows = crate.sources_behind(jobs_of_items, campaign)
+            licences = [*crate.licences_behind(jobs_of_items, rows, results)]
+            write_croissant(root / name, plan, licences)
     return [output / name / FILE_NAME for name in tables]
 
 
