@@ -82,13 +82,14 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
     """
     items = read_table(ITEMS, tables.items, [*ITEMS.names, PREFIX_METHODS]).to_pylist()
     columns = ["item_id", "logprob_good", "logprob_bad"]
-    scored = {r["item_id"]: r for r in read_table(SCORES, tables.outputs, columns).to_pylist()}
+    score_rows = read_table(SCORES, tables.outputs, columns).to_pylist()
+    scores_by_id = {row["item_id"]: row for row in score_rows}
     # Verdicts by method, then by ``KEY``; None for a pair without one.
     verdicts: dict[str, dict[tuple[str, str], float | None]] = defaultdict(dict)
     columns = ["item_id", "paradigm", "method", "correct"]
     for row in read_table(JUDGEMENTS, tables.judgements, columns).to_pylist():
         verdicts[row["method"]][KEY(row)] = row["correct"]
-    have_same_items = {item["item_id"] for item in items} <= scored.keys()
+    have_same_items = {item["item_id"] for item in items} <= scores_by_id.keys()
     for method, verdict_by_key in verdicts.items():
         judged = items
         if method in PREFIXES:
@@ -100,7 +101,7 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
             f"{tables.judgements} and {tables.outputs} are of other items than {tables.items}; "
             "run the same snakemake command again."
         )
-    names = find_benchmark(benchmark).document_keys
+    sentence_keys = find_benchmark(benchmark).document_keys
     labels = ("item_id", "lang", "phenomenon", "paradigm")
     edges = ("good_start", "good_end", "bad_start", "bad_end")
     for number, item in enumerate(items):
@@ -112,9 +113,10 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
         if not metrics:
             continue
         sentences = item["good"], item["bad"]
-        document = dict(zip(names, sentences, strict=True))
+        document = dict(zip(sentence_keys, sentences, strict=True))
         document |= {name: item[name] for name in (*labels, *edges)}
-        logprobs = (scored[item["item_id"]][f"logprob_{side}"] for side in ("good", "bad"))
+        scores = scores_by_id[item["item_id"]]
+        logprobs = (scores["logprob_good"], scores["logprob_bad"])
         # The second value of a response, is_greedy, is unknown.
         responses = [[str(float("nan") if value is None else value), "None"] for value in logprobs]
         yield {

@@ -59,6 +59,7 @@ def _evenness_by(
     values = rows["paradigm"].astype(str).str.extract(rf"(?:^|/){condition}=([^/]+)", expand=False)
     with_value = rows[values.notna() & rows["phenomenon"].isin(tasks)]
     keys = [with_value["phenomenon"].astype(str), values[with_value.index]]
+    # Right answers and judged prompts by task, then by template or position.
     hits = with_value["accuracy"] * with_value["n"]
     sums = with_value[["n"]].astype(float).assign(hits=hits).groupby(keys).sum()
     if condition == "template" and "method" in rows:
@@ -73,8 +74,8 @@ def _evenness_by(
             if accuracy > 0 and task in sums.index:
                 template_hits = sums["hits"][task]
                 sums.loc[task, "n"] = float(template_hits.sum() / accuracy / len(template_hits))
-    accuracies = sums["hits"] / sums["n"]
-    return [_evenness([*of_task], decimals) for _, of_task in accuracies.groupby(level=0)]
+    by_task = (sums["hits"] / sums["n"]).groupby(level=0)
+    return [_evenness([*accuracies], decimals) for _, accuracies in by_task]
 
 
 def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
@@ -89,22 +90,23 @@ def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
     By the method ``published``, accuracies of templates are shares of the settings' number of
     prompts. ``rounded``: round accuracies first, as the release does.
     """
-    of_templates, of_tasks = (TEMPLATE_DECIMALS, TASK_DECIMALS) if rounded else (None, None)
+    template_decimals = TEMPLATE_DECIMALS if rounded else None
+    decimals = TASK_DECIMALS if rounded else None
     rows = rows.reset_index(drop=True)
     task_accuracies = rows[rows["paradigm"] == ALL].set_index("phenomenon")["accuracy"].to_dict()
     content: list[float] = []
     for task, names in SUBSETS.items():
         subsets = [f"{task}_{name}" for name in names]
         accuracies = [task_accuracies[name] for name in subsets if name in task_accuracies]
-        content.append(_evenness(accuracies, of_tasks))
+        content.append(_evenness(accuracies, decimals))
     adjacent: list[float] = []
     for pair in ADJACENT:
         if {*pair} <= task_accuracies.keys():
-            adjacent.append(_evenness([task_accuracies[task] for task in pair], of_tasks))
+            adjacent.append(_evenness([task_accuracies[task] for task in pair], decimals))
     return {
-        "order": _mean(_evenness_by(rows, "answer", ORDERED, of_tasks)),
+        "order": _mean(_evenness_by(rows, "answer", ORDERED, decimals)),
         "content": _mean(content),
-        "template": _mean(_evenness_by(rows, "template", TASKS, of_templates)),
+        "template": _mean(_evenness_by(rows, "template", TASKS, template_decimals)),
         "adjacent": _mean(adjacent),
     }
 
