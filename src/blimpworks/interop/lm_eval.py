@@ -249,7 +249,7 @@ def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path
     ``evaluations``: the model's tables in each language; a language without judged items is left
     out. Raises UserError as ``samples_of``, and when no item has a judgement.
     """
-    results: dict[str, Any] = {}
+    entries: dict[str, dict[str, Any]] = defaultdict(dict)  # by section, then by task
     identity = _identity(evaluations[0])
     folder = output / str(identity["model_name_sanitized"])
     time = datetime.fromtimestamp(identity["date"], UTC).replace(tzinfo=None).isoformat()
@@ -260,10 +260,10 @@ def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path
         if not samples:
             continue
         for section, value in _task_results(task, names, tables.items, samples).items():
-            results.setdefault(section, {})[task] = value
+            entries[section][task] = value
         lines = (json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples)
         write_text(folder / f"samples_{task}_{time}.jsonl", "".join(lines))
-    if not results:
+    if not entries:
         name = evaluations[0].model
         raise UserError(f"{name}: no item has a judgement; there is nothing to export.")
     fields_without_meaning = (
@@ -271,7 +271,8 @@ def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path
         *("eot_token_id", "max_length", "system_instruction", "system_instruction_sha"),
         *("fewshot_as_multiturn", "chat_template", "chat_template_sha"),
     )
-    results |= {"group_subtasks": {}, **identity, **dict.fromkeys(fields_without_meaning)}
+    results = {**entries, "group_subtasks": {}, **identity}
+    results |= dict.fromkeys(fields_without_meaning)
     results["total_evaluation_time_seconds"] = _scoring_seconds(evaluations)
     path = folder / f"results_{time}.json"
     write_text(path, json.dumps(results, indent=2, ensure_ascii=False) + "\n")

@@ -10,7 +10,7 @@ import csv
 import json
 import re
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -399,7 +399,7 @@ def licences_behind(jobs: Jobs, rows: Mapping[Path, Pinned], results: Path) -> d
     the repository that a benchmark's items were made from have the benchmark's licence. The result
     is {UNSTATED: 0} without any file.
     """
-    files_by_licence: dict[str, set[Path]] = {}
+    files_by_licence: dict[str, set[Path]] = defaultdict(set)
     for entry in jobs.entries.values():
         table, benchmark = Path(entry["path"]), Path(entry["path"]).parent.name
         # Some papers have tables of items that belong to no benchmark.
@@ -408,7 +408,7 @@ def licences_behind(jobs: Jobs, rows: Mapping[Path, Pinned], results: Path) -> d
         if stated := paper_of(benchmark).citation.licence:
             # Files that no job made are the repository's, or the user's.
             outside = {path for path, record in jobs.behind(table).items() if record is None}
-            files_by_licence.setdefault(licence_name(stated), set()).update(outside)
+            files_by_licence[licence_name(stated)] |= outside
     counts = Counter({name: len(files) for name, files in files_by_licence.items()})
     counts.update(licences_of(rows.values()))
     if not_in_catalogue := retrieved_files(jobs) - rows.keys():

@@ -312,13 +312,13 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
         tasks = common.tasks_of(selected).get(lang, [])
         where = common.filter_for(lang, models, labels, phenomenon=tasks, paradigm=ALL)
         code = common.language_code(lang, labels)
-        ranks: list[Cell] = []
+        n, ranks = selected["model"].nunique(), list[Cell]()
         for task in tasks:
             cell_key = (f"{code} {task_name(task)}", f"{name}, rank")
             formula = formulas.rank_of(task, formulas.TASKS_BY_ACCURACY)
             cell = shared.formula_cell(selected, cell_key, formula, "accuracies", where, ".1f")
-            fields: dict[str, Any] = {"n": len(models), "stands_for": (f"{lang} {group}", task)}
-            ranks.append(replace(cell, printed=False, **fields))
+            stands_for = (f"{lang} {group}", task)
+            ranks.append(replace(cell, n=n, printed=False, stands_for=stands_for))
         rank_cells += ranks
         if not measured:
             continue

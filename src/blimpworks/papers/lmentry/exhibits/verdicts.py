@@ -14,6 +14,7 @@ Input are the tables ``annotation_agreement`` and ``verdicts`` (``lmentry/tables
 each. Tables 52 and 53 are in Moroni and others (2025), appendix A.6; the other exhibits are ours.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -113,13 +114,13 @@ def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         where = of_annotator | {"phenomenon": ALL}
         cells += _agreement_cells(select_rows(judged, where), POOLED, columns, where)
     # If annotators have judged different numbers of a row's answers, show the least and greatest.
-    counts_by_row: dict[str, set[int]] = {}
+    counts_by_row: dict[str, set[int]] = defaultdict(set)
     for cell in cells:
-        counts_by_row.setdefault(cell.row, set()).add(cell.n or 0)
-    stub = {
-        row: {ANSWERS_HEAD: "–".join(f"{n:,}" for n in sorted({min(counts), max(counts)}))}
-        for row, counts in counts_by_row.items()
-    }
+        counts_by_row[cell.row].add(cell.n or 0)
+    stub: dict[str, dict[str, str]] = {}
+    for row, counts in counts_by_row.items():
+        least, most = min(counts), max(counts)
+        stub[row] = {ANSWERS_HEAD: f"{least:,}" if least == most else f"{least:,}–{most:,}"}
     description = describe("tables52_53", language=language, method=labels.method, empty=not cells)
     return Exhibit(**description, cells=cells, heads=heads, stub=stub)
 
