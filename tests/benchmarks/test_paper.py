@@ -24,7 +24,7 @@ from blimpworks.campaign.registry import of_benchmarks, papers
 from blimpworks.campaign.scoring_jobs import CampaignSelection, treebank_languages
 from blimpworks.errors import UserError
 from blimpworks.evaluation.request import list_benchmarks
-from blimpworks.interop.crate.tables import licences_behind
+from blimpworks.interop.crate.tables import UNSTATED, licences_behind
 from blimpworks.papers.blimp.items.build import build_items as build_blimp
 from blimpworks.reproduction.printed import read_printed_numbers
 from blimpworks.tables import ITEMS as ITEM_TABLE
@@ -253,9 +253,11 @@ def test_licence_contact_and_bibtex_are_cited_and_exported(here, tmp_path):
     assert {name: again[name].strip() for name in STATED} == {
         name: text.strip() for name, text in STATED.items()
     }
-    record = {"inputs": [{"path": "a.csv"}], "outputs": [{"path": str(items)}]}
-    behind = licences_behind(Jobs([record]), {}, tmp_path)
-    assert behind == {"CC-BY-4.0": 1}
+    record = {"inputs": [{"path": "a.csv"}], "outputs": [{"path": str(items)}], "verb": "build"}
+    # The catalogue does not have the downloaded file.
+    other = {"inputs": [], "outputs": [{"path": "b.csv"}], "verb": "retrieve"}
+    behind = licences_behind(Jobs([record, other]), {}, tmp_path)
+    assert behind == {"CC-BY-4.0": 1, UNSTATED: 1}
 
 
 SAME = ("lang", "phenomenon", "paradigm", "good", "bad")

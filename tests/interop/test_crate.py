@@ -211,6 +211,15 @@ def test_scores_compression_and_authors_are_there_for_the_asking(here, tmp_path)
     assert graph["https://orcid.org/0000-0002-1825-0097"]["name"] == "Ada Lovelace"
 
 
+def test_two_tables_with_one_path_in_the_crate_are_refused(tmp_path):
+    originals = [tmp_path / f"{folder}/x/eng.parquet" for folder in ("items", "sampled/items")]
+    for path in originals:
+        tiny.write_items(path, crate_kit.PAIRS)
+    behind = pd.DataFrame({"source": "items", "original": originals})
+    with pytest.raises(UserError, match=r"^items/x/eng\.csv in the crate would be .*/items/x/eng"):
+        tables.copy_tables(behind, tmp_path / "crate", packed=False)
+
+
 def test_a_language_called_nan_a_word_na_and_a_carriage_return_survive_the_trip(tmp_path):
     path = tmp_path / "items/multiblimp/nan.parquet"
     pairs = [("NA is here.", "is NA here."), ("null\rsees.", "sees null.")]

@@ -1,5 +1,6 @@
 """Item sets as a data set of the Hugging Face hub: what loads it, and what may not be shared."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from blimpworks.campaign.registry import paper_of
 from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
+from blimpworks.interop.crate.tables import UNSTATED
 from blimpworks.records.job import Job
 from blimpworks.tables import ITEMS, write_table
 from support import tiny
@@ -136,6 +138,16 @@ def test_what_a_declaration_states_is_on_the_card(campaign, monkeypatch):
     card = Path("hub/README.md").read_text(encoding="utf-8")
     assert "Contact: a@b.org." in card
     assert "  ```bibtex\n  @misc{x,\n  }\n  ```" in card
+
+
+def test_croissant_has_the_licences_of_a_benchmark_and_of_no_other(campaign):
+    pytest.importorskip("mlcroissant")
+    file, other = campaign("CC BY-SA 4.0"), Path("results/items/blimp/eng.parquet")
+    made("sample_items", [], other, lambda path: tiny.write_items(path, PAIRS))
+    run("export", "croissant", "results", "sets", "--campaign", file)
+    metadata = {path.parent.name: path for path in Path("sets").glob("*/croissant.json")}
+    licences = {name: json.loads(path.read_text())["license"] for name, path in metadata.items()}
+    assert licences == {"blimp": UNSTATED, "multiblimp": "CC-BY-SA-4.0"}
 
 
 def test_who_knows_the_licence_of_a_source_says_it(campaign):

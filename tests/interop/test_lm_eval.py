@@ -11,9 +11,12 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.evaluation.compare import compare_evaluations
+from blimpworks.files import sidecar_path
+from blimpworks.interop import lm_eval
 from blimpworks.interop.lm_eval import differing_words, import_items
 from blimpworks.papers.blimp.paradigms import ONE_PREFIX
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
+from blimpworks.tables import Evaluation as TablePaths
 from support import blimp_kit, tiny
 from support.crate_kit import PAIRS, evaluate, run
 from support.evaluation_kit import Evaluation
@@ -80,6 +83,25 @@ def test_a_sample_is_exported_as_one_also_from_a_copy_of_the_results(tmp_path, m
     assert results["n-samples"] == {"clams_eng": {"original": 8, "effective": 4}}
     assert results["config"]["limit"] == 4
     assert datetime.fromtimestamp(results["date"], UTC).year > 1970
+
+
+def test_the_time_is_that_of_all_scoring_jobs(ngram_results, tmp_path, monkeypatch):
+    manifest_of = {}
+    for name, ended in (("a", "10"), ("b", "05")):
+        shutil.copytree(ngram_results, tmp_path / name)
+        manifest = tmp_path / name / "store/m/manifest.json"
+        record = sidecar_path(manifest)
+        times = {"started": "2026-01-01T00:00:00+00:00", "ended": f"2026-01-01T00:00:{ended}+00:00"}
+        record.write_text(json.dumps(json.loads(record.read_text()) | times))
+        manifest_of[tmp_path / name / "scores/multiblimp/m/eng.parquet"] = manifest
+    monkeypatch.setattr(lm_eval, "manifest_behind", manifest_of.get)
+    folders = ("items/multiblimp", "scores/multiblimp/m", "judgements/multiblimp/m")
+    tables = [
+        TablePaths("m", "eng", *(tmp_path / name / folder / "eng.parquet" for folder in folders))
+        for name in ("a", "b", "a")
+    ]
+    path = lm_eval.export_model("multiblimp", tables, tmp_path / "out")
+    assert json.loads(path.read_text())["total_evaluation_time_seconds"] == "15.0"
 
 
 def test_model_that_was_not_judged_is_told(ngram_results, tmp_path):
@@ -384,6 +406,7 @@ REFUSED = {
         *([spanned(0, 99, 0, 3)], [spanned(-1, 2, 0, 3)], [spanned(3, 0, 0, 3)]),
         *([spanned(2, 2, 0, 3)], [spanned(0.0, 3.0, 0, 3)], [spanned(True, 3, 0, 3)]),
         *([spanned("0", "3", 0, 3)], [spanned(0, None, 0, 3)], [spanned(0, 3, 0, 10**30)]),
+        [spanned(None, 3, 0, 3)],
     ],
 }
 

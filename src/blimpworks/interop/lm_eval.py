@@ -2,8 +2,9 @@
 
 ``export_model`` writes the files that lm-eval 0.4.13 logs with ``--log_samples``. Each model has a
 directory with ``results_TIME.json`` and, for each task (a benchmark in a language), a
-``samples_TASK_TIME.jsonl`` with a line for each pair. TIME is the start of judging, not the present
-time, so that a second export writes the same bytes. Fields without a meaning here are null.
+``samples_TASK_TIME.jsonl``. A sample is a line with a pair of sentences (the harness's document),
+the model's log-probabilities and the verdicts. TIME is the start of judging, not the present time,
+so that a second export writes the same bytes. Fields without a meaning here are null.
 
 ``import_items`` makes an items table from files with a JSON object per line: a sample, which has a
 document as ``doc``, or a document itself, as in data sets. Documents have two sentences, such as
@@ -15,11 +16,12 @@ import hashlib
 import json
 import logging
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -65,7 +67,8 @@ def _hash(text: str) -> str:
 
 
 KEY = itemgetter("item_id", "paradigm")
-"""Function that returns the key of a row's verdict: a pair can be in several paradigms."""
+"""Function that returns the key of a row of items or verdicts: a pair can be in several paradigms.
+"""
 TARGET = "0"
 """Index of the right choice: the good sentence is the first."""
 
@@ -79,23 +82,26 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
     """
     items = read_table(ITEMS, tables.items, [*ITEMS.names, PREFIX_METHODS]).to_pylist()
     columns = ["item_id", "logprob_good", "logprob_bad"]
-    scored = {r["item_id"]: r for r in read_table(SCORES, tables.outputs, columns).to_pylist()}
-    verdicts: dict[str, dict[tuple[str, str], float | None]] = {}
+    score_rows = read_table(SCORES, tables.outputs, columns).to_pylist()
+    scores_by_id = {row["item_id"]: row for row in score_rows}
+    # Verdicts by method, then by ``KEY``; None for a pair without one.
+    verdicts: dict[str, dict[tuple[str, str], float | None]] = defaultdict(dict)
     columns = ["item_id", "paradigm", "method", "correct"]
     for row in read_table(JUDGEMENTS, tables.judgements, columns).to_pylist():
-        verdicts.setdefault(row["method"], {})[KEY(row)] = row["correct"]
-    are_same = {item["item_id"] for item in items} <= scored.keys()
+        verdicts[row["method"]][KEY(row)] = row["correct"]
+    have_same_items = {item["item_id"] for item in items} <= scores_by_id.keys()
     for method, verdict_by_key in verdicts.items():
-        allowed = items
-        if method in PREFIXES:  # it judges only the items that name it
-            allowed = [item for item in items if method in item.get(PREFIX_METHODS, [method])]
-        are_same = are_same and verdict_by_key.keys() == {*map(KEY, allowed)}
-    if not are_same:
+        judged = items
+        if method in PREFIXES:
+            # A prefix method judges only the items that name it.
+            judged = [item for item in items if method in item.get(PREFIX_METHODS, [method])]
+        have_same_items &= verdict_by_key.keys() == {*map(KEY, judged)}
+    if not have_same_items:
         raise UserError(
             f"{tables.judgements} and {tables.outputs} are of other items than {tables.items}; "
             "run the same snakemake command again."
         )
-    names = find_benchmark(benchmark).document_keys
+    sentence_keys = find_benchmark(benchmark).document_keys
     labels = ("item_id", "lang", "phenomenon", "paradigm")
     edges = ("good_start", "good_end", "bad_start", "bad_end")
     for number, item in enumerate(items):
@@ -107,9 +113,10 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
         if not metrics:
             continue
         sentences = item["good"], item["bad"]
-        document = dict(zip(names, sentences, strict=True))
+        document = dict(zip(sentence_keys, sentences, strict=True))
         document |= {name: item[name] for name in (*labels, *edges)}
-        logprobs = (scored[item["item_id"]][f"logprob_{side}"] for side in ("good", "bad"))
+        scores = scores_by_id[item["item_id"]]
+        logprobs = (scores["logprob_good"], scores["logprob_bad"])
         # The second value of a response, is_greedy, is unknown.
         responses = [[str(float("nan") if value is None else value), "None"] for value in logprobs]
         yield {
@@ -133,7 +140,7 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
 def _task_results(
     task: str, names: tuple[str, str], path: Path, samples: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return a task's entry in each section of the results file, with means and standard errors.
+    """Return {section of the results file: entry of a task}, with means and standard errors.
 
     ``names``: keys of both sentences in documents; ``path``: the table of items.
     """
@@ -182,7 +189,10 @@ def _record_beside(product: Path) -> Record:
 
 
 def _sample_of(items: Path) -> tuple[int | None, Path]:
-    """Return the limit of a sample of items (None if it is none), and the table of all items."""
+    """Return the limit of a sample of items, and the table of all items.
+
+    The limit is None if ``items`` is no sample, or its record does not state the limit.
+    """
     job = made_by(items) or {}
     [*results, sampled], table = items.absolute().parts[:-3], items.parts[-3:]
     if sampled != SAMPLED or "limit" not in job.get("params", {}):
@@ -196,10 +206,6 @@ def _identity(tables: Evaluation) -> dict[str, Any]:
     scoring: Record = _record_beside(manifest) if manifest else {}
     params = scoring.get("params", {})
     started = judging.get("started", "1970-01-01T00:00:00+00:00")
-    duration = None
-    if scoring:
-        start, end = (datetime.fromisoformat(scoring[key]) for key in ("started", "ended"))
-        duration = str((end - start).total_seconds())
     packages, host = scoring.get("packages", {}), scoring.get("host", {})
     engine = scoring.get("notes", {}).get("engine")
     return {
@@ -221,8 +227,20 @@ def _identity(tables: Evaluation) -> dict[str, Any]:
         "model_source": params.get("engine"),
         "model_name": tables.model,
         "model_name_sanitized": sanitized(tables.model),
-        "total_evaluation_time_seconds": duration,
     }
+
+
+def _scoring_seconds(evaluations: Sequence[Evaluation]) -> str | None:
+    """Return the duration of the scoring jobs, each counted once; None if a record is missing."""
+    seconds: dict[Path, float] = {}
+    for tables in evaluations:
+        manifest = manifest_behind(tables.outputs)
+        record: Record = _record_beside(manifest) if manifest else {}
+        if not manifest or not record:
+            return None
+        start, end = (datetime.fromisoformat(record[key]) for key in ("started", "ended"))
+        seconds[manifest] = (end - start).total_seconds()
+    return str(sum(seconds.values()))
 
 
 def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path) -> Path:
@@ -231,7 +249,7 @@ def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path
     ``evaluations``: the model's tables in each language; a language without judged items is left
     out. Raises UserError as ``samples_of``, and when no item has a judgement.
     """
-    results: dict[str, Any] = {}
+    entries: dict[str, dict[str, Any]] = defaultdict(dict)  # by section, then by task
     identity = _identity(evaluations[0])
     folder = output / str(identity["model_name_sanitized"])
     time = datetime.fromtimestamp(identity["date"], UTC).replace(tzinfo=None).isoformat()
@@ -242,10 +260,10 @@ def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path
         if not samples:
             continue
         for section, value in _task_results(task, names, tables.items, samples).items():
-            results.setdefault(section, {})[task] = value
+            entries[section][task] = value
         lines = (json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples)
         write_text(folder / f"samples_{task}_{time}.jsonl", "".join(lines))
-    if not results:
+    if not entries:
         name = evaluations[0].model
         raise UserError(f"{name}: no item has a judgement; there is nothing to export.")
     fields_without_meaning = (
@@ -253,7 +271,9 @@ def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path
         *("eot_token_id", "max_length", "system_instruction", "system_instruction_sha"),
         *("fewshot_as_multiturn", "chat_template", "chat_template_sha"),
     )
-    results |= {"group_subtasks": {}, **identity, **dict.fromkeys(fields_without_meaning)}
+    results = {**entries, "group_subtasks": {}, **identity}
+    results |= dict.fromkeys(fields_without_meaning)
+    results["total_evaluation_time_seconds"] = _scoring_seconds(evaluations)
     path = folder / f"results_{time}.json"
     write_text(path, json.dumps(results, indent=2, ensure_ascii=False) + "\n")
     return path
@@ -280,8 +300,14 @@ Span = tuple[int | None, int | None]
 NOWHERE: Span = (None, None)
 Doc = Mapping[str, Any]
 """A document: a JSON object with two sentences."""
-First = dict[str, tuple[str, Mapping[str, Any], set[str]]]
-"""(Location, row, paradigms so far) of the first document with an item id, by item id."""
+
+
+class FirstDocument(NamedTuple):
+    """The first document with an item id: file and line, row; and paradigms of all with the id."""
+
+    address: str
+    row: Mapping[str, Any]
+    paradigms: set[str]
 
 
 def differing_words(good: str, bad: str) -> tuple[Span, Span]:
@@ -305,12 +331,14 @@ def differing_words(good: str, bad: str) -> tuple[Span, Span]:
 def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
     """Return the critical regions of a document's two sentences, in code points.
 
-    They are the regions that the document states, or its critical words for a prefix method, or
-    else the differing words. Raises ValueError when some fields of a prefix method are missing.
+    They are the regions that the document states, if for one sentence only; or its critical words
+    for a prefix method; or else the differing words. Raises ValueError when some fields of a prefix
+    method are missing.
     """
-    if doc.get("good_start") is not None and doc.get("bad_start") is not None:
-        stated = [(doc[f"{side}_start"], doc.get(f"{side}_end")) for side in ("good", "bad")]
-        return stated[0], stated[1]
+    stated_good = (doc.get("good_start"), doc.get("good_end"))
+    stated_bad = (doc.get("bad_start"), doc.get("bad_end"))
+    if (stated_good, stated_bad) != (NOWHERE, NOWHERE):
+        return stated_good, stated_bad
     for method, columns in PREFIXED.items():
         names = [f"{method}_{column}" for column in columns]
         missing = [name for name in names if doc.get(name) in (None, "")]
@@ -328,23 +356,31 @@ def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
 
 def sentences_of(doc: Doc) -> tuple[str, str]:
     """Return the good and the bad sentence of a document. Raises ValueError without them."""
-    names = next((pair for pair in SENTENCE_FIELDS if {*pair} <= doc.keys()), None)
-    if names is None:
-        expected = "; ".join(" and ".join(pair) for pair in SENTENCE_FIELDS)
-        raise ValueError(f"has no pair of sentences, expected {expected}")
-    for name in names:
-        if not isinstance(doc[name], str) or not doc[name].strip():
-            raise ValueError(f"{name} is {doc[name]!r}, expected a sentence")
-    return doc[names[0]], doc[names[1]]
+    for names in SENTENCE_FIELDS:
+        if not {*names} <= doc.keys():
+            continue
+        for name in names:
+            if not isinstance(doc[name], str) or not doc[name].strip():
+                raise ValueError(f"{name} is {doc[name]!r}, expected a sentence")
+        return doc[names[0]], doc[names[1]]
+    expected = "; ".join(" and ".join(names) for names in SENTENCE_FIELDS)
+    raise ValueError(f"has no pair of sentences, expected {expected}")
+
+
+def _name_of(doc: Doc, fields: Sequence[str], default: str) -> str:
+    """Return the value of the first of ``fields`` that a document has."""
+    values = [str(doc[field]) for field in fields if doc.get(field)]
+    return values[0] if values else default
 
 
 def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
-    """Convert a document to a row of the items table. Raises ValueError for an invalid document."""
+    """Convert a document to a row of the items table. Raises ValueError for an invalid document.
+
+    ``task``: phenomenon and paradigm of a document that names none.
+    """
     good, bad = sentences_of(doc)
-    phenomenon, paradigm = (
-        next((str(doc[name]) for name in names if doc.get(name)), task)
-        for names in (PHENOMENON_FIELDS, PARADIGM_FIELDS)
-    )
+    phenomenon = _name_of(doc, PHENOMENON_FIELDS, task)
+    paradigm = _name_of(doc, PARADIGM_FIELDS, task)
     if ALL in (phenomenon, paradigm):
         raise ValueError(
             f"its phenomenon is {phenomenon!r} and its paradigm {paradigm!r}; {ALL!r} is the name "
@@ -362,10 +398,10 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
     row |= {"paradigm": paradigm, "good": good, "bad": bad}
     for side, span in zip(("good", "bad"), critical_regions(doc, good, bad), strict=True):
         row[f"{side}_start"], row[f"{side}_end"] = start, end = span
-        are_numbers = all(type(edge) is int for edge in span)
-        if span != NOWHERE and not (
-            are_numbers and 0 <= (start or 0) < (end or 0) <= len(row[side])
-        ):
+        if span == NOWHERE:
+            continue
+        # ``isinstance`` would take true for a number.
+        if not (type(start) is int and type(end) is int and 0 <= start < end <= len(row[side])):
             raise ValueError(
                 f"the region of the {side} sentence goes from {start!r} to {end!r}, expected whole "
                 f"numbers of characters inside its {len(row[side])}, the first one smaller"
@@ -395,11 +431,13 @@ def _document(line: str, logged: set[str]) -> Doc | None:
     return doc if is_new else None
 
 
-def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[dict[str, Any]]:
+def _rows(
+    path: Path, lang: str, first: dict[str, FirstDocument], problems: list[str]
+) -> Iterator[dict[str, Any]]:
     """Yield the items of a file; add a message on each faulty line to ``problems``.
 
     Scores are stored by item id, so two pairs must not have the same id, but a pair may be in
-    several paradigms. ``first``: documents of earlier lines and files, to which new ones are added.
+    several paradigms. ``first``: by item id, from earlier lines and files; new ones are added.
     """
     task, logged = SAMPLES_TIME.sub("", path.stem.removeprefix("samples_")), set[str]()
     try:
@@ -412,16 +450,20 @@ def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[
             if doc is None:
                 continue
             row = _item(doc, lang, task)
-            new = (f"{path}:{number}", row, set[str]())
-            address, earlier, paradigms = first.setdefault(row["item_id"], new)
-            is_same_pair = all(row[key] == earlier[key] for key in ("good", "bad"))
-            if not is_same_pair or row["paradigm"] in paradigms:
-                which = "this" if is_same_pair else "another"
-                remedy = "leave one out" if is_same_pair else "make ids unique over all files"
+            item_id, paradigm = row["item_id"], row["paradigm"]
+            if item_id not in first:
+                first[item_id] = FirstDocument(f"{path}:{number}", row, set())
+            address, earlier, paradigms = first[item_id]
+            if (row["good"], row["bad"]) != (earlier["good"], earlier["bad"]):
                 raise ValueError(
-                    f"its item_id {row['item_id']!r} is that of {which} pair in {address}; {remedy}"
+                    f"its item_id {item_id!r} is that of another pair in {address}; make ids "
+                    "unique over all files"
                 )
-            paradigms.add(row["paradigm"])
+            if paradigm in paradigms:
+                raise ValueError(
+                    f"its item_id {item_id!r} is that of this pair in {address}; leave one out"
+                )
+            paradigms.add(paradigm)
             yield row
         except ValueError as error:
             problems.append(f"{path}:{number}: {error}.")
@@ -439,7 +481,7 @@ def import_items(files: Sequence[Path], lang: str, output: Path) -> int:
             "lower-case letters such as eng."
         )
     problems: list[str] = []
-    first: First = {}
+    first: dict[str, FirstDocument] = {}
     rows = [row for path in files for row in _rows(path, lang, first, problems)]
     if problems:
         most = 20

@@ -158,6 +158,23 @@ def test_without_templates_there_is_accuracy_and_no_score(campaign, root, tmp_pa
     assert build("fig2", tables, LABELS, tmp_path)[0].cells == []
 
 
+def test_figure_1_names_models_of_unknown_size_and_keeps_the_others(campaign, root, tmp_path):
+    # Mine has no size; phi-4 is judged on a task without positions of the answer, so has no score.
+    rows = read_table(ACCURACIES, campaign["accuracies"][0]).to_pylist()
+    rows = [r for r in rows if r["model"] != "phi-4" or r["phenomenon"] == "first_word"]
+    tables = {"accuracies": [write(rows, ACCURACIES, tmp_path / "a.parquet")]}
+    sizes = {"phi-4": 9.2, "eurollm-9b-it": 9.2, "latxa-llama-3.1-8b-instruct": 8, "mine": None}
+    labels = replace(LABELS, facts={"lmentry_sizes": sizes})
+    exhibit, _ = build("fig1", tables, labels, tmp_path)
+    assert {(c.row, c.column, c.n) for c in exhibit.cells} == {
+        (n, "M", 2) for n in LANGUAGES.values()
+    }
+    assert "Left out, because their size is unknown: Model M." in exhibit.caption
+    caption = build("table4", tables, LABELS, tmp_path)[0].caption
+    assert "a language's tasks (25 in EN, IT)" in caption
+    assert "over these: phi-4 in EN: 1; phi-4 in IT: 1." in caption
+
+
 @pytest.mark.slow
 def test_reasons_and_denominators_add_up_to_the_change_of_accuracy(campaign, root):
     exhibit, _ = build("artefacts", campaign, LABELS, root)

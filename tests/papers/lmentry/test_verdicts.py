@@ -171,6 +171,15 @@ def saved(path, rows, name="eng.anna.csv", columns=verdicts.HEADER):
     return copy
 
 
+def test_two_tables_of_answers_of_one_model_are_refused(campaign, tmp_path):
+    first, second = (campaign.answers(lang, "mine") for lang in campaign.languages[:2])
+    answers = [f"--answers={path}" for path in (first, second)]
+    where = [f"--prompts={campaign.prompts('eng')}", f"--sheet={tmp_path / 'eng.csv'}"]
+    where += [f"--key={tmp_path / 'key.parquet'}", "--options={}"]
+    with pytest.raises(UserError, match=f"{first} and {second} are both of a model"):
+        run("annotation-sheet", "eng", *answers, *where)
+
+
 def test_the_sheet_has_as_many_answers_of_each_task_and_no_more_than_there_are(campaign, tmp_path):
     path, key = draw(campaign, tmp_path)
     few = lines(path)
@@ -327,6 +336,9 @@ def test_verdicts_are_compared_with_annotators_and_these_with_each_other(campaig
     models = json.dumps({model: [*campaign.languages] for model in MODELS})
     where = [f"--judgements={campaign.judgements}", f"--models={models}", f"--output={output}"]
     keys = [f"--key={tmp_path / lang}.key.parquet" for lang in campaign.languages]
+    # The rows of a smaller sheet are in a larger one.
+    (tmp_path / "small").mkdir()
+    keys.append(f"--key={draw(campaign, tmp_path / 'small')[1]}")
     said = run("read-annotations", *sheets, *keys, *where)
     assert f"anna: {3 * 8 * TASKS} labels, bert: {3 * 8 * TASKS} labels" in said
     assert output.with_name(output.name + ".prov.json").exists()

@@ -1,13 +1,13 @@
 """Write ``ro-crate-metadata.json``: a graph of a crate's files, jobs, commands, people, licences.
 
-``write_graph`` adds an entity for each by ``Graph``, which uses the package rocrate. An entity is a
-JSON object with ``@id``, ``@type`` and properties, which may refer to other entities:
+``write_graph`` adds an entity for each of them by ``Graph``, which uses the package rocrate. An
+entity is a JSON object with ``@id``, ``@type`` and properties, which may refer to other entities:
 
     {"@id": "#job/results/scores", "@type": "CreateAction", "object": [{"@id": "items/eng.csv"}]}
 
-The ``@id`` of a file in the crate is its path, that of another file ``#path``. The vocabulary is
-that of RO-Crate 1.1 with the profiles in ``PROFILES``. Facts on a job are from its provenance
-record: inputs, outputs, parameters, times.
+The ``@id`` of a file in the crate is its path; a file that only jobs used has ``#path``. The
+vocabulary is that of RO-Crate 1.1 with the profiles in ``PROFILES``. A job is one run of a command.
+Facts on it are from its provenance record: inputs, outputs, parameters, times.
 """
 
 import hashlib
@@ -101,18 +101,23 @@ class Graph:
         return self.add(address or f"#author/{quote(name)}", entity_type, name=name)
 
     def copied(self, path: Path) -> Entity:
+        """Return the entity of a file, given its path in the crate."""
         return self.crate.get(quote(path.as_posix()))
 
     def original(self, entry: Mapping[str, Any]) -> Entity:
-        """Return the entity of a job's file: its copy in the crate, or one with its SHA-256."""
+        """Return the entity of a job's file: its copy in the crate, or one with its SHA-256.
+
+        ``entry``: the file in a record, with its ``path``.
+        """
         path = Path(entry["path"])
         if path in self.paths:
             return self.copied(self.paths[path])
         name, row = self.plan.relative(path.as_posix()), self.plan.pinned.get(path)
         origin: dict[str, Any] = {}
         if row is not None:
-            origin = {"license": self.licence(licence_name(row.licence))}
-            origin |= {"url": row.url} if row.url else {}
+            origin["license"] = self.licence(licence_name(row.licence))
+        if row is not None and row.url:
+            origin["url"] = row.url
         recorded = self.plan.jobs.entries[self.plan.jobs.key(path)]
         return self.add(
             f"#{quote(name.lstrip('/'))}",
@@ -128,13 +133,12 @@ class Graph:
         """Add the command of a job, with the digest of its code and its packages."""
         packages, requirements = record["packages"], []
         for name, version in packages.items():
-            url = f"https://pypi.org/project/{name}/{version}/"
+            properties = {"name": name, "softwareVersion": version}
             if name == "python":
                 page = version.replace(".", "")
-                url = f"https://www.python.org/downloads/release/python-{page}/"
-            properties = {"name": name, "softwareVersion": version}
-            if name != "blimpworks":
-                properties["url"] = url
+                properties["url"] = f"https://www.python.org/downloads/release/python-{page}/"
+            elif name != "blimpworks":
+                properties["url"] = f"https://pypi.org/project/{name}/{version}/"
             identifier = properties.get("url", "#blimpworks")
             requirements.append(self.add(identifier, "SoftwareApplication", **properties))
         digest = _digest([record["verb"], record["code"], packages])
@@ -149,7 +153,7 @@ class Graph:
     def job(self, record: Record, agents: Any) -> Entity:
         """Add a job with inputs, products, parameters, command and times."""
         git, platform, relative = record["git"], record["host"]["platform"], self.plan.relative
-        state = {True: "", False: " with local changes", None: ""}[git["clean"]]
+        state = " with local changes" if git["clean"] is False else ""  # None: not known
         first = relative(record["outputs"][0]["path"])
         where = f"Commit {git['commit'] or 'unknown'}{state}, on {platform}."
         noted = relative(json.dumps(record["notes"], ensure_ascii=False, sort_keys=True))
@@ -207,8 +211,8 @@ def write_graph(
 ) -> int:
     """Write the graph for the files below ``root``; return the number of entities.
 
-    ``settings`` is the path of the campaign file in the crate. ``paths`` has the path in the crate
-    of each unchanged file, and ``copies`` the original of each changed copy.
+    ``settings`` is the path of the campaign file in the crate. ``paths`` is {unchanged file: its
+    path in the crate}, ``copies`` is {path of a table in the crate: table that it was made from}.
     """
     graph, jobs = Graph(root, plan, paths), plan.jobs
     crate, records = graph.crate, [*jobs.by_output.values()]
@@ -217,7 +221,7 @@ def write_graph(
     originals = {path: original for original, path in paths.items()}
     for path in sorted(p.relative_to(root) for p in root.rglob("*") if p.is_file()):
         if path == Path(WORKFLOW):
-            continue
+            continue  # added below, as an entity of its own type
         properties: dict[str, Any] = {"name": path.as_posix(), **graph.content(path)}
         if path == Path("README.md"):
             properties["about"] = dataset
@@ -227,7 +231,7 @@ def write_graph(
             properties["alternateName"] = plan.relative(originals[path].as_posix())
         crate.add_file(dest_path=path, properties=properties)
 
-    # The workflow with its commands, and its run by the authors.
+    # The workflow with its commands, and its run by the authors. Jobs share commands.
     tools = {tool["@id"]: tool for tool in map(graph.tool, records)}
     properties = {
         "name": "blimpworks",

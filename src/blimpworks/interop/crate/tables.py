@@ -2,14 +2,15 @@
 
 A crate (Workflow Run RO-Crate), which ``export`` writes, is a directory with the results of a
 campaign, to be read without this software. An exhibit is a table or figure; its numbers are in
-``EXHIBIT.cells.parquet``. Tables become CSV files, with a dictionary of their columns.
+``EXHIBIT.cells.parquet``. The tables that they are computed from become CSV files, with a
+dictionary of their columns. A job is one run of a command; its record has inputs and outputs.
 """
 
 import csv
 import json
 import re
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -59,14 +60,15 @@ class CratePlan:
     campaign: Campaign
     campaign_file: Path
     jobs: Jobs
-    """Provenance records of all jobs behind the contents: their inputs, outputs and parameters."""
+    """Provenance records of all jobs behind the contents."""
     authors: list[str]
     gzip: bool = False
+    """Whether tables other than items are compressed."""
     exhibits: list[ExhibitCells] = field(default_factory=list)
     comparisons: list[Path] = field(default_factory=list)
     """Tables that compare results with printed numbers."""
     behind: pd.DataFrame = field(default_factory=pd.DataFrame)
-    """Tables behind the exhibits, from ``tables_behind``."""
+    """Tables that the exhibits are computed from, as ``tables_behind`` returns them."""
 
     @property
     def title(self) -> str:
@@ -79,18 +81,20 @@ class CratePlan:
         return [find_paper(name).citation for name in names]
 
     def inputs(self) -> list[Path]:
+        """Return the files that the crate is written from."""
         tables = self.behind["original"].drop_duplicates()
         cells = [exhibit.cells for exhibit in self.exhibits]
         return [self.campaign_file, *cells, *tables, *self.comparisons]
 
     @cached_property
     def files(self) -> dict[Path, Record | None]:
-        """Files from which the contents were made, with their records; None if no job made it."""
+        """Files that the contents were made from, with the records of their jobs; None: no job."""
         cells = (exhibit.cells for exhibit in self.exhibits)
         return self.jobs.behind(*cells, *self.comparisons)
 
     @cached_property
     def pinned(self) -> dict[Path, Pinned]:
+        """Rows of the catalogue by the downloaded file."""
         return sources_behind(self.jobs, self.campaign)
 
     @cached_property
@@ -146,24 +150,20 @@ def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
 
 def find_exhibits(results: Path, chosen: Collection[str]) -> list[ExhibitCells]:
     """Return all exhibits, or the ``chosen`` PAPER/EXHIBIT. Raises UserError if one is missing."""
-    cells_by_exhibit = {
-        (form, f"{path.parent.name}/{path.name.removesuffix(CELLS_SUFFIX)}"): path
+    exhibits = [
+        ExhibitCells(path.parent.name, path.name.removesuffix(CELLS_SUFFIX), form, path)
         for form, folder in FORMS.items()
         for path in sorted((results / folder).glob(f"*/*{CELLS_SUFFIX}"))
-    }
-    if not cells_by_exhibit:
+    ]
+    if not exhibits:
         raise UserError(
             f"{results} has no exhibits (expected {results}/exhibits/PAPER/EXHIBIT{CELLS_SUFFIX}); "
             "build them with snakemake."
         )
-    keys = list(dict.fromkeys(key for _, key in cells_by_exhibit))
+    keys = list(dict.fromkeys(f"{exhibit.paper}/{exhibit.name}" for exhibit in exhibits))
     if unknown := [key for key in chosen if key not in keys]:
         raise UserError(f"{results} has no exhibit {unknown[0]!r}; there are: {', '.join(keys)}.")
-    return [
-        ExhibitCells(path.parent.name, key.partition("/")[2], form, path)
-        for (form, key), path in cells_by_exhibit.items()
-        if not chosen or key in chosen
-    ]
+    return [e for e in exhibits if not chosen or f"{e.paper}/{e.name}" in chosen]
 
 
 def require_unaltered(jobs: Jobs, results: Path, run: Callable[[list[str]], object]) -> None:
@@ -177,10 +177,13 @@ def require_unaltered(jobs: Jobs, results: Path, run: Callable[[list[str]], obje
         finding
         for finding in verify(jobs)
         if finding.problem != "missing" or finding.path.is_relative_to(results)
-    ] or make_again(jobs, [], run)[1]
+    ]
+    if not findings:
+        _, findings = make_again(jobs, [], run)
     if findings:
-        further_files = counted(len(findings) - 1, "more file")
-        more = f" ({further_files} not as recorded)" if findings[1:] else ""
+        more = ""
+        if len(findings) > 1:
+            more = f" ({counted(len(findings) - 1, 'more file')} not as recorded)"
         raise UserError(
             f"{findings[0].path} is {findings[0].problem}: {findings[0].detail}{more}; a crate "
             f"would not be what its records say. `blimpworks check {results}` lists what is "
@@ -205,10 +208,13 @@ class Copied(NamedTuple):
 
 
 def _components_below(table_kind: str, original: Path) -> tuple[str, ...]:
-    """Return the components of a table's path below the folder of its kind: (mine, gpt2, eng)."""
+    """Return the components of a table's path below the folder of its kind.
+
+    ``results/scores/mine/gpt2/eng.parquet``, a table of scores, gives (mine, gpt2, eng).
+    """
     components = original.with_suffix("").parts
     folder = EVIDENCE_FOLDERS.get(table_kind, table_kind).rpartition("/")[2]
-    # Take what follows the last component with the folder's name.
+    # Folders above may have the same name, so take what follows the last one.
     return components[len(components) - components[::-1].index(folder) :]
 
 
@@ -218,8 +224,9 @@ FOLDERS = {
     **dict.fromkeys(("agreement", "agreement_counts", "candidates"), ("benchmark", "lang")),
     **dict.fromkeys(("sentences", "tokens", "lexicon"), ("lang",)),
 }
-"""Columns that are taken from a table's path, by kind of table."""
-# No text of treebanks, which have their own licences: cells only count sentences and words.
+"""Columns that are taken from the components of a table's path, by kind of table."""
+# Columns with text of treebanks, which have their own licences: cells only count sentences and
+# words.
 LEFT_OUT = {"sentences": ("text", "comments"), "tokens": ("form", "lemma", "misc")}
 
 
@@ -233,6 +240,7 @@ def read_table(table_kind: str, original: Path) -> pd.DataFrame:
     frame = frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
     for column in frame:
         first = frame[column].dropna().head(1)
+        # A list is a numpy array here, but a number of numpy has ``tolist``, too: no dimensions.
         if len(first) and hasattr(first.iloc[0], "tolist") and first.iloc[0].ndim:
             frame[column] = frame[column].map(
                 lambda array: json.dumps(array.tolist(), ensure_ascii=False), na_action="ignore"
@@ -265,7 +273,8 @@ def tables_behind(
 ) -> pd.DataFrame:
     """Return the tables that exhibits are computed from, and those of ``further`` kinds.
 
-    Columns: paper, form, exhibit, source (kind of table), original (path of the table).
+    A row for each exhibit and table. Columns: paper, form, exhibit, source (kind of table),
+    original (path of the table).
     """
     graph, rows = Lineage(records=jobs.search), []
     for exhibit in exhibits:
@@ -273,7 +282,8 @@ def tables_behind(
         assert ancestors is not None
         cells = read_parquet(exhibit.cells, columns=["source"])
         table_kinds: list[str] = cells["source"].unique().to_pylist()
-        if "judgements" in table_kinds:  # also these, though cells are not computed from them
+        if "judgements" in table_kinds:
+            # No cell is computed from these, but readers of judgements need them.
             table_kinds += ["items", "accuracies"]
         for table_kind in dict.fromkeys([*table_kinds, *further]):
             for table in nearest(ancestors, table_kind):
@@ -282,8 +292,12 @@ def tables_behind(
 
 
 def copy_tables(behind: pd.DataFrame, root: Path, *, packed: bool) -> list[Copied]:
-    """Copy each table of ``tables_behind`` as CSV; with ``packed``, all but items as gzip."""
-    copies = []
+    """Copy each table of ``tables_behind`` as CSV; with ``packed``, all but items as gzip.
+
+    Raises UserError for two tables that would have one path in the crate.
+    """
+    copies: list[Copied] = []
+    original_of: dict[Path, Path] = {}
     folders = {"items": "items", "published": "printed"}
     pairs = behind[["source", "original"]].drop_duplicates().itertuples(index=False)
     for table_kind, original in pairs:
@@ -293,6 +307,13 @@ def copy_tables(behind: pd.DataFrame, root: Path, *, packed: bool) -> list[Copie
         folder = folders.get(table_kind, f"tables/{table_kind}")
         name = "/".join(_components_below(table_kind, original)) + suffix
         path = below(Path(folder), name, f"the path in the crate of {original}")
+        if path in original_of:
+            raise UserError(
+                f"{path} in the crate would be {original_of[path]} and {original}, from which "
+                "different exhibits are computed; expected one of them. Build all exhibits again "
+                "with one limit of items, or choose exhibits of one with --exhibit."
+            )
+        original_of[path] = original
         if is_csv:
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(original, root / path)
@@ -338,25 +359,32 @@ def licence_url(name: str) -> str | None:
 
 
 def retrieved_files(jobs: Jobs) -> set[Path]:
-    """Return the files that jobs downloaded, also those that the catalogue no longer has."""
+    """Return the downloaded files, also those that the catalogue no longer has."""
     records = jobs.by_output.values()
     retrieved = (record["outputs"] for record in records if record["verb"] == "retrieve")
     return {Path(entry["path"]) for entries in retrieved for entry in entries}
 
 
 def sources_behind(jobs: Jobs, campaign: Campaign) -> dict[Path, Pinned]:
-    """Return the catalogue's row of each downloaded file. Raises UserError for a bad catalogue."""
+    """Return the catalogue's rows by downloaded file, which they have the checksum of.
+
+    A file that the catalogue does not have is left out. Raises UserError for a bad catalogue.
+    """
     catalogue = load_catalogue(campaign)
     treebanks = chain.from_iterable(catalogue.treebanks.values())
     pinned: list[SourceRow | TreebankRow] = [*treebanks, *catalogue.sources.values()]
-    rows: dict[str, Pinned] = {}
+    row_of_sha256: dict[str, Pinned] = {}
     for row in pinned:
         table = catalogue.tables.get(row.name, campaign.catalogue.treebanks)
-        checksums = Pin.of(row, table).checksums
-        rows |= {c.digest: row for c in checksums if c.algorithm == SHA256}
-    paths = sorted(retrieved_files(jobs))
-    sha256_by_path = {path: jobs.entries[jobs.key(path)]["sha256"] for path in paths}
-    return {path: rows[sha256] for path, sha256 in sha256_by_path.items() if sha256 in rows}
+        for checksum in Pin.of(row, table).checksums:
+            if checksum.algorithm == SHA256:
+                row_of_sha256[checksum.digest] = row
+    rows: dict[Path, Pinned] = {}
+    for path in sorted(retrieved_files(jobs)):
+        sha256 = jobs.entries[jobs.key(path)]["sha256"]
+        if sha256 in row_of_sha256:
+            rows[path] = row_of_sha256[sha256]
+    return rows
 
 
 def licences_of(rows: Iterable[Pinned]) -> dict[str, int]:
@@ -365,22 +393,26 @@ def licences_of(rows: Iterable[Pinned]) -> dict[str, int]:
 
 
 def licences_behind(jobs: Jobs, rows: Mapping[Path, Pinned], results: Path) -> dict[str, int]:
-    """Count the files under each licence: downloaded files (``rows``), and files of the repository.
+    """Count the files under each licence: downloaded files, and files of the repository.
 
-    The files of the repository that a benchmark's items were made from have the benchmark's
-    licence. The result is {UNSTATED: 0} without any file.
+    ``rows``: catalogue's rows by downloaded file; other downloaded files are ``UNSTATED``. Files of
+    the repository that a benchmark's items were made from have the benchmark's licence. The result
+    is {UNSTATED: 0} without any file.
     """
-    files_by_licence: dict[str, set[Path]] = {}
+    files_by_licence: dict[str, set[Path]] = defaultdict(set)
     for entry in jobs.entries.values():
-        table = Path(entry["path"])
+        table, benchmark = Path(entry["path"]), Path(entry["path"]).parent.name
         # Some papers have tables of items that belong to no benchmark.
-        if not table.is_relative_to(results / "items") or table.parent.name not in benchmarks():
+        if not table.is_relative_to(results / "items") or benchmark not in benchmarks():
             continue
-        if stated := paper_of(table.parent.name).citation.licence:
+        if stated := paper_of(benchmark).citation.licence:
+            # Files that no job made are the repository's, or the user's.
             outside = {path for path, record in jobs.behind(table).items() if record is None}
-            files_by_licence.setdefault(licence_name(stated), set()).update(outside)
+            files_by_licence[licence_name(stated)] |= outside
     counts = Counter({name: len(files) for name, files in files_by_licence.items()})
     counts.update(licences_of(rows.values()))
+    if not_in_catalogue := retrieved_files(jobs) - rows.keys():
+        counts[UNSTATED] += len(not_in_catalogue)
     return dict(counts.most_common()) or {UNSTATED: 0}
 
 
@@ -403,8 +435,10 @@ def describe(descriptions: Descriptions, table: str, column: str) -> tuple[str, 
     copy from their files share one description (column ``*``).
     """
     table_kind = table.partition("/")[0]
-    keys = ((table_kind, column), (ANY, column), (table_kind, ANY))
-    return next((descriptions[key] for key in keys if key in descriptions), ("", ""))
+    for key in ((table_kind, column), (ANY, column), (table_kind, ANY)):
+        if key in descriptions:
+            return descriptions[key]
+    return "", ""
 
 
 def dictionary(tables: Mapping[str, Iterable[str]]) -> pd.DataFrame:

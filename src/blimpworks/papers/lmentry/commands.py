@@ -1,6 +1,6 @@
 """Declare Multi-LMentry's commands; one without a body calls the function in its decorator."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from blimpworks.commands.options import (
     tables_below,
     written,
 )
+from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
 from blimpworks.records.job import Planned
 
@@ -102,13 +103,30 @@ def build_dialogues(
     """Make dialogues of Multi-LMentry's prompts, to train a model that follows instructions."""
 
 
+def _answers_by_model(paths: Sequence[Path]) -> dict[str, Path]:
+    """Return {model: table of answers}, by the tables' folders.
+
+    Raises UserError for two tables of one model.
+    """
+    tables: dict[str, Path] = {}
+    for path in paths:
+        model = path.parent.name
+        if model in tables:
+            raise UserError(
+                f"--answers: {tables[model]} and {path} are both of a model {model!r}; expected "
+                "one table of each model, MODEL/LANG.parquet. Leave one out, or rename its folder."
+            )
+        tables[model] = path
+    return tables
+
+
 @command(calls=f"{LMENTRY}.verdicts:write_annotation_sheet", packages=FRAMES, notes="rows")
 def annotation_sheet(
     lang: str = argument("Language, ISO 639-3."),
     prompts: Path = option("Prompts table of the language."),
     answers: list[Path] = option(
         "Answers table, MODEL/LANG.parquet; repeatable.",
-        use=Use(reads=READ.reads, passes=lambda paths, _: {p.parent.name: p for p in paths}),
+        use=Use(reads=READ.reads, passes=lambda paths, _: _answers_by_model(paths)),
     ),
     sheet: Path = written("Sheet to write, CSV."),
     key: Path = written("Key of the sheet to write; not for annotators."),

@@ -2,7 +2,8 @@
 
 Shared code finds ``PAPER`` (at the end), which declares the paper's settings, languages, sources,
 tables and exhibits. The functions above it take a campaign (settings) and the campaign's catalogue
-(languages, models and pinned files). A language pack is a language's YAML file of templates.
+(languages, models and pinned files). A language pack is a language's YAML file: templates of
+prompts ("Write a word that starts with the letter {letter}."), and patterns of right answers.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -35,7 +36,7 @@ def answer_packs(campaign: Campaign, languages: Iterable[str]) -> list[str]:
 
 
 def lender_packs(campaign: Campaign, languages: Sequence[str]) -> list[str]:
-    """Return the paths of other languages' packs from which the packs of ``languages`` borrow."""
+    """Return the paths of packs whose patterns the release also uses in one of ``languages``."""
     from blimpworks.papers.lmentry.items.packs import pack_files  # slow to import
 
     lenders: list[Path] = []
@@ -61,10 +62,11 @@ def resource_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[
 
 UNANNOTATED = "shows judgements of people; name their filled sheets in lmentry.annotations."
 """End of a message that begins with the name of an exhibit without annotations."""
-PROMPTS = 106_000  # of a language: the paper's mean (Table 2: 956,244 in nine)
+# Two numbers to estimate the duration of a run before prompts are made.
+PROMPTS = 106_000
+"""Number of prompts of a language: the paper's mean (Table 2: 956,244 in nine languages)."""
 TEMPLATES = 118
-"""Number of templates of a language, also of subsets. A template has at most 1,000 prompts, and may
-have only a few dozen (Table 54)."""
+"""Number of templates of a language, counted again for each subset of a task."""
 
 
 def _options(campaign: Campaign) -> LmentryOptions:
@@ -130,7 +132,7 @@ def system_prompts(campaign: Campaign, langs: Collection[str]) -> Mapping[str, s
 
 
 def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float | None]:
-    """Return each model's number of parameters in billions, by its name; None if unknown."""
+    """Return {model of this paper or of all papers: billions of parameters, None if unknown}."""
     rows = catalogue.models.items()
     return {name: row.parameters for name, row in rows if not row.papers or BENCHMARK in row.papers}
 

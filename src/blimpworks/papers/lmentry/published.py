@@ -7,7 +7,7 @@ from blimpworks.campaign.reference import PublishedRow
 from blimpworks.papers.lmentry.tasks import TASK_TABLES
 from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
-SAMPLES = "table54"
+PROMPT_TABLE = "table54"  # numbers of prompts of each task and language
 HALF_UNIT = 0.005
 """Rounding of accuracies in percent: two decimals, though a last zero is not printed."""
 
@@ -17,15 +17,18 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
 
     Raises UserError for a number that is no percentage, or without a printed number of prompts.
     """
-    sizes = {(row.row, row.column): row.value for row in printed if row.exhibit == SAMPLES}
+    prompts: dict[tuple[str, str], float | None] = {}  # by task and language
+    for row in printed:
+        if row.exhibit == PROMPT_TABLE:
+            prompts[row.row, row.column] = row.value
     for row in printed:
         if row.exhibit not in TASK_TABLES or row.value is None:
             continue
         lang = TASK_TABLES[row.exhibit]
-        n = int(sizes.get((row.column, lang)) or 0)
+        n = int(prompts.get((row.column, lang)) or 0)  # 0 is refused below
         accuracy = printed_accuracy(
             row.model_copy(update={"value": row.sound, "text": f"{row.sound:g}"}),
-            f"percent, and the number of prompts in {SAMPLES}, column {lang!r}",
+            f"percent, and the number of prompts in {PROMPT_TABLE}, column {lang!r}",
             valid=n > 0,
             model=row.row,
             lang=lang,

@@ -16,13 +16,15 @@ _TASK_ROWS = read_cells(TASK_FOLDER / "tasks.tsv")
 TASKS = tuple(row["task"] for row in _TASK_ROWS)
 FIELDS = {row["task"]: frozenset(row["fields"].split()) for row in _TASK_ROWS}
 """Names in braces in the templates of each task."""
+# Tasks with the fields word1 and word2, or n1 and n2.
 ORDERED = tuple(task for task, fields in FIELDS.items() if fields >= {"word1"} or fields >= {"n1"})
-"""Tasks with two arguments, one of which is the answer."""
+"""Tasks with two arguments in some order, one of which is the answer."""
 _SUBSET_ROWS = read_cells(TASK_FOLDER / "subsets.tsv")
 SUBSETS = {row["task"]: tuple(row["subsets"].split()) for row in _SUBSET_ROWS}
-"""Names of each task's subsets, which restrict its arguments (Table 8)."""
+"""Names of each task's subsets, which restrict its arguments (Table 8): two words whose lengths
+differ by one letter."""
 PARENTS = {f"{task}_{name}": task for task, names in SUBSETS.items() for name in names}
-"""Task of each subset, whose key is TASK_NAME."""
+"""Task of each subset. A subset's key is TASK_NAME, such as more_letters_length_diff_1."""
 ANY_WORDS, ALL_WORDS = "any_words_from_category", "all_words_from_category"
 SUBJECTS = ("answer", "word", "letter", "query")
 """Arguments that may be the subject of a prompt: its gold answer, or what right answers are about.
@@ -33,12 +35,9 @@ LETTERS: dict[str, Callable[[str, str], bool]] = {
     "starts_with_letter": str.startswith,
     "ends_with_letter": str.endswith,
 }
-"""Tasks on words with a letter, each with its test of (word, letters)."""
+"""Tasks on words with a letter (or several), each with its test of (word, letters)."""
 ADJACENT = tuple((row["first"], row["second"]) for row in read_cells(TASK_FOLDER / "adjacent.tsv"))
 """Pairs of tasks that robustness to adjacent tasks compares."""
-# As in analysis.accuracy, which is slow to import: formulas are looked up at every explain.
-WHOLE = "all"
-"""Paradigm of accuracies over all prompts of a task."""
 
 
 def task_of(name: str) -> str:
@@ -47,7 +46,11 @@ def task_of(name: str) -> str:
 
 
 def is_yes(task: str, arguments: Mapping[str, Any]) -> bool:
-    """Return whether yes is right in a task on categories, by the numbers in ``arguments``."""
+    """Return whether yes is right in a task on categories: "Are any of these words animals?".
+
+    ``arguments`` has the numbers of words (``num_words``), and of those that are not of the
+    category (``num_distractors``).
+    """
     n_outside = int(arguments["num_distractors"])
     if task == ANY_WORDS:
         return int(arguments["num_words"]) > n_outside

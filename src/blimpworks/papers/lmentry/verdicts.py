@@ -1,7 +1,7 @@
 """Compare the verdicts of two sets of rules on models' answers, and both with people's labels.
 
-The authors' rules (method ``published``), and rules that judge what the task asks (method
-``corrected``), judge each answer. ``compare_verdicts`` counts how often and why the two differ.
+Each answer is judged by the authors' rules (method ``published``), and by rules that judge what the
+task asks (method ``corrected``). ``compare_verdicts`` counts how often and why verdicts differ.
 ``write_annotation_sheet`` draws answers for people to label as right or wrong, in a CSV file;
 ``measure_agreement`` compares the filled sheets with the verdicts.
 
@@ -50,7 +50,8 @@ CAUSES = {
 """Reasons for which the two verdicts on an answer differ; the first that fits is taken."""
 VACUOUS, SCRIPT, CASE, YES_NO, WORDING, OTHER = CAUSES
 FORM_COUNTS = {"cut": "cut", "echo": "echoes"}
-"""Columns of judgements with truth values, and the columns of their counts."""
+"""Columns of judgements with truth values, and the columns of their counts. cut: the limit of
+tokens ended the answer; echo: the answer only repeats its prompt."""
 WORDING_RULES = {"whole", "repeated", "pattern", "begins", "line", "inside", "made"}
 """Rules that accept an answer because of its wording (column ``rule`` of judgements)."""
 ASCII_TOKEN = r"[A-Za-z0-9]"
@@ -65,7 +66,7 @@ def _read_verdicts(path: Path) -> pd.DataFrame:
     """
     columns = ["item_id", "phenomenon", "paradigm", "method", "correct", "rule", "nominal"]
     table = read_table(JUDGEMENTS, path)
-    # Judgements of earlier versions lack these columns.
+    # Judgements of earlier versions lack the columns of ``FORM_COUNTS``.
     nulls = pa.nulls(len(table), pa.bool_())
     flags = {name: table[name] if name in table.column_names else nulls for name in FORM_COUNTS}
     table = pa.table({name: table[name] for name in columns} | flags)
@@ -91,9 +92,10 @@ def _read_verdicts(path: Path) -> pd.DataFrame:
 def find_reasons(changed: pd.DataFrame) -> pd.Series:
     """Return why the two verdicts on each answer differ: the first key of ``CAUSES`` that fits.
 
-    Columns: phenomenon (the task), correct_published, correct_corrected, rule_published,
-    rule_corrected; text: the answer after the reasoning that the published rules remove; subject:
-    the word that the prompt is about (see ``SUBJECTS``).
+    ``changed`` has a row for each answer with different verdicts. Columns: phenomenon (the task),
+    correct_published, correct_corrected, rule_published, rule_corrected; text: the answer after the
+    reasoning that the published rules remove; subject: the word that the prompt is about (see
+    ``SUBJECTS``).
     """
     # True if the answer is right by the corrected rules only, False if by the published ones only.
     gained = changed["correct_corrected"] > changed["correct_published"]
@@ -112,14 +114,17 @@ def find_reasons(changed: pd.DataFrame) -> pd.Series:
     return pd.Series(np.select([*fits.values()], [*fits], OTHER), changed.index, dtype=object)
 
 
-def _totals(verdicts: pd.DataFrame, both: pd.DataFrame) -> pd.DataFrame:
-    """Return the counts of each task: prompts by the settings, and answers with both verdicts."""
+def _totals(verdicts: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
+    """Return the counts of each task: prompts by the settings, and answers with both verdicts.
+
+    ``judged``: the rows of ``verdicts`` with both.
+    """
     # A task's nominal number of prompts is the sum over its templates, judged or not.
     template = verdicts["paradigm"].str.extract(r"template=(\d+)", expand=False)
     nominal = verdicts.groupby(["phenomenon", template])["nominal"].first().groupby(level=0).sum()
-    totals = both.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=nominal)
+    totals = judged.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=nominal)
     for column, count in FORM_COUNTS.items():
-        flags = both[column].astype("Int32").groupby(both["phenomenon"])
+        flags = judged[column].astype("Int32").groupby(judged["phenomenon"])
         # Null if an answer's flag is unknown.
         totals[count] = flags.sum().where(flags.count() == flags.size())
     return totals
@@ -133,9 +138,9 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     Raises UserError for judgements that lack a method.
     """
     verdicts = _read_verdicts(evaluation.judgements)
-    both = verdicts.dropna(subset=["correct_published", "correct_corrected"])
+    judged = verdicts.dropna(subset=["correct_published", "correct_corrected"])
     # Join the prompts and answers to the changed verdicts, which are few, and find their reasons.
-    changed = both[both["correct_published"] != both["correct_corrected"]]
+    changed = judged[judged["correct_published"] != judged["correct_corrected"]]
     joined = changed
     for schema, path, columns in (
         (PROMPTS, evaluation.items, ["item_id", "answer", "arguments"]),
@@ -151,9 +156,11 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
         subjects.append(next((str(values[name]) for name in SUBJECTS if values.get(name)), ""))
     reasons = find_reasons(joined.assign(text=texts, subject=subjects))
     changed = changed.assign(reason=reasons.to_numpy())
-    totals = _totals(verdicts, both)
+    totals = _totals(verdicts, judged)
     # Every task gets a row for every reason, so that exhibits can take means over tasks.
-    answers_by_reason = {ALL: both} | {name: changed[changed["reason"] == name] for name in CAUSES}
+    answers_by_reason = {ALL: judged} | {
+        name: changed[changed["reason"] == name] for name in CAUSES
+    }
     rows = []
     for reason, answers in answers_by_reason.items():
         by_task = answers.groupby("phenomenon")
@@ -182,9 +189,10 @@ HEADER = (spreadsheet.ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "no
 def _gold_and_note(row: Mapping[Any, Any], pack: Pack | None) -> tuple[str, str]:
     """Return a prompt's gold answer, and a note for annotators or an empty text.
 
-    If many answers are right, the prompt's subject (``word: cat``) takes the place of the gold
-    answer. Some templates in a released ``pack`` ask the question of another task, which the note
-    names. The gold answer is then that question's, or empty if the arguments do not give it.
+    ``row``: a drawn answer with its prompt. If many answers are right, the subject of the prompt
+    (``word: cat``) takes the place of the gold answer. Some templates in a released ``pack`` ask
+    the question of another task, which the note names. The gold answer is then that question's, or
+    empty if the arguments do not give it.
     """
     gold, arguments = row["gold"], json.loads(row["arguments"] or "{}")
     if pack and pack.answers:
@@ -309,10 +317,13 @@ def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
 
 
 def read_key(paths: Sequence[Path]) -> pd.DataFrame:
-    """Read the keys of sheets, without the answers. Texts are of dtype object, as are labels."""
+    """Read the keys of sheets, without the answers: each row once, also if several sheets have it.
+
+    Texts are of dtype object, as are labels.
+    """
     columns = ["row", "lang", "model", "item_id", "phenomenon", "prompt"]
     frames = [read_table(SHEET_KEY, path, columns).to_pandas() for path in paths]
-    joined: pd.DataFrame = pd.concat(frames)
+    joined: pd.DataFrame = pd.concat(frames).drop_duplicates("row")
     return joined.astype(dict.fromkeys(("lang", "model", "phenomenon"), object))
 
 
@@ -347,10 +358,10 @@ def measure_agreement(
     by_task = pd.concat([judged, judged.assign(phenomenon=ALL)]).groupby(["lang", "phenomenon"])
     for (lang, task), answers in by_task:
         for first, second in (*pairs, *combinations(annotators, 2)):
-            both = answers[[first, second]].dropna()
-            if len(both):
+            labelled = answers[[first, second]].dropna()
+            if len(labelled):
                 names = {"lang": lang, "phenomenon": task, "method": first, "annotator": second}
-                agreements.append(names | compare(both[first], both[second]))
+                agreements.append(names | compare(labelled[first], labelled[second]))
     frame = pd.DataFrame(agreements, columns=ANNOTATION_AGREEMENT.names)
     write_frame(frame, ANNOTATION_AGREEMENT, output)
 

@@ -1,7 +1,8 @@
 """Read accuracies, name rows and columns, and make cells for this package's other modules.
 
 In code, languages and models are keys ("eng", "phi-4"). Exhibits show the names that the paper
-prints ("English", "Phi-4"), or the campaign's names (``labels``) for what the paper does not have.
+prints ("English", "Phi-4"). Languages and models that the paper does not have are shown by the
+campaign's names (``labels``).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,12 +18,16 @@ from blimpworks.exhibits.shared import Place, Tables
 from blimpworks.papers.lmentry import tasks
 
 OTHER = "Other Models"  # heading of models that the paper does not have
-SAMPLES, TOTAL = "Prompts", "Total"
-EVERY = "all"  # key of the printed row of all languages
+PROMPTS_HEAD = "Prompts"  # heading of columns with numbers of prompts
+TOTAL = "Total"  # name of the row of all languages
+EVERY = "all"  # key of the same row in the printed numbers
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read accuracies (see ``formulas``) by ``labels.method``. Raises UserError without any."""
+    """Read the models' accuracies by ``labels.method``; ``formulas`` shows some rows.
+
+    Raises UserError without any.
+    """
     where = {"benchmark": tasks.BENCHMARK, "model": [*labels.models]}
     return shared.read_accuracies(tables, where, labels.method)
 
@@ -33,17 +38,17 @@ def _in_order(column: pd.Series, order: Mapping[str, Any]) -> list[str]:
 
 
 def languages_of(rows: pd.DataFrame) -> list[str]:
-    """Return the languages in column ``lang``: the paper's in its order, then others."""
+    """Return the languages in column ``lang``: the paper's in its order, then others by code."""
     return _in_order(rows["lang"], tasks.LANGUAGES)
 
 
 def models_of(rows: pd.DataFrame) -> list[str]:
-    """Return the models in column ``model``: the paper's in its order, then others."""
+    """Return the models in column ``model``: the paper's in its order, then others by key."""
     return _in_order(rows["model"], tasks.MODELS)
 
 
 def tasks_of(rows: pd.DataFrame) -> dict[str, list[str]]:
-    """Return the tasks of each language in ``rows``, in the paper's order."""
+    """Return {language: tasks} in ``rows``, in the paper's order, without subsets of tasks."""
     present = {*zip(rows["lang"].astype(str), rows["phenomenon"].astype(str), strict=True)}
     langs = languages_of(rows)
     return {lang: [task for task in tasks.TASKS if (lang, task) in present] for lang in langs}
@@ -86,7 +91,7 @@ def sections_of(
 ) -> list[Section]:
     """Return the table's sections: models below the paper's headings, then rows of averages.
 
-    A heading is a row without cells. ``averages`` maps the row of cells to the name in the table.
+    A heading is a row without cells. ``averages`` is {row of cells: name in the table}.
     """
     sections = []
     for group in (tasks.WEIGHT, tasks.DATA, tasks.SPECIFIC, OTHER):
@@ -97,25 +102,31 @@ def sections_of(
 
 
 def named_section(title: str, rows: Iterable[str], columns: Sequence[str]) -> Section:
-    """Return a section of a table that shows its ``rows`` by their names in cells."""
+    """Return a section of a table whose ``rows`` have the same names in cells and in print."""
     return Section(title, {row: row for row in rows}, columns)
 
 
 def rules_of(labels: Labels) -> str:
-    """Return the method of measured verdicts, for captions; empty for printed numbers."""
+    """Return the method of measured verdicts, which captions name; empty for printed numbers."""
     return labels.method if labels.source == "measured" else ""
 
 
 def prompt_count(
     items: pd.DataFrame, cell_key: Place, stands_for: Place | None = None, **where: Any
 ) -> Cell:
-    """Return a cell with the number of prompts in ``items`` that have the values ``where``."""
+    """Return a cell with the number of prompts in ``items`` (rows of ``PROMPTS``).
+
+    ``where``: values that the prompts have, such as ``lang="eng"``.
+    """
     where = {"benchmark": tasks.BENCHMARK, **where}
     cell = shared.formula_cell(items, cell_key, COUNT, "items", where, ",.0f")
     return replace(cell, n=int(cell.value), stands_for=stands_for)
 
 
 def filter_for(lang: str, models: str | list[str], labels: Labels, **more: Any) -> dict[str, Any]:
-    """Return the filter of accuracies in a language; ``more``: values of further columns."""
+    """Return a cell's filter of accuracies: a language, one or more models, ``labels.method``.
+
+    ``more``: values of further columns.
+    """
     where = {"benchmark": tasks.BENCHMARK, "lang": lang, "model": models, "method": labels.method}
     return where | more

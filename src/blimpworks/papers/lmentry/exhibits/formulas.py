@@ -1,6 +1,7 @@
 """Define the formulas of Multi-LMentry's cells: robustness, scores, ranks, verdicts.
 
-Formulas of robustness and scores take accuracies of one model in one language. Three rows:
+Formulas of robustness and scores take accuracies of one model in one language, by one method of
+judging. Three of their rows:
 
     phenomenon       paradigm                n   accuracy
     bigger_number    all                  3000     0.9412   prompts of a task or subset.
@@ -30,7 +31,11 @@ TEMPLATE_DECIMALS, TASK_DECIMALS = 1, 2
 
 
 def _evenness(accuracies: Sequence[float], decimals: int | None = None) -> float:
-    """Return 100 less the largest difference of accuracies in percent; 100 for fewer than two."""
+    """Return 100 less the largest difference of accuracies in percent; 100 for fewer than two.
+
+    ``accuracies`` are shares: 0.9, 0.7 and 0.8 give 80. ``decimals``: of percentages, which are
+    rounded before they are compared; None for no rounding.
+    """
     if len(accuracies) < 2:
         return 100.0
     points = [100 * accuracy for accuracy in accuracies]
@@ -46,16 +51,22 @@ def _mean(values: Sequence[float]) -> float:
 def _evenness_by(
     rows: pd.DataFrame, condition: str, tasks: Sequence[str], decimals: int | None
 ) -> list[float]:
-    """Return the evenness of each task's accuracies by ``condition``: "template" or "answer"."""
+    """Return the evenness of each task's accuracies, by template or by position of the answer.
+
+    ``condition``: "template" or "answer", as in the paradigm "template=2/answer=1".
+    """
+    # The template or position of each row; NaN in rows that do not tell it apart.
     values = rows["paradigm"].astype(str).str.extract(rf"(?:^|/){condition}=([^/]+)", expand=False)
     with_value = rows[values.notna() & rows["phenomenon"].isin(tasks)]
     keys = [with_value["phenomenon"].astype(str), values[with_value.index]]
+    # Right answers and judged prompts by task, then by template or position.
     hits = with_value["accuracy"] * with_value["n"]
     sums = with_value[["n"]].astype(float).assign(hits=hits).groupby(keys).sum()
     if condition == "template" and "method" in rows:
-        # In tasks with two arguments the release divides by the number of prompts in its settings,
-        # but rows of templates divide by judged prompts. The settings' number is the same for each
-        # template: hits of all templates ÷ accuracy on the task ÷ number of templates.
+        # Tasks with two arguments have rows by template and position, which divide by judged
+        # prompts (n). The release divides by the number of prompts in its settings, the same for
+        # each template. It follows from the accuracy on the task: hits of all templates ÷ accuracy
+        # ÷ number of templates.
         published = rows[(rows["method"] == PUBLISHED) & (rows["paradigm"] == ALL)]
         on_tasks = published[published["phenomenon"].isin(ORDERED)]
         task_names = on_tasks["phenomenon"].astype(str)
@@ -63,37 +74,39 @@ def _evenness_by(
             if accuracy > 0 and task in sums.index:
                 template_hits = sums["hits"][task]
                 sums.loc[task, "n"] = float(template_hits.sum() / accuracy / len(template_hits))
-    accuracies = sums["hits"] / sums["n"]
-    return [_evenness([*of_task], decimals) for _, of_task in accuracies.groupby(level=0)]
+    by_task = (sums["hits"] / sums["n"]).groupby(level=0)
+    return [_evenness([*accuracies], decimals) for _, accuracies in by_task]
 
 
 def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
     """Return the four aspects of robustness in percent, of one model and language.
 
     Each aspect is 100 less the largest difference of accuracies, as a mean over tasks or pairs of
-    tasks; NaN without data. Three aspects compare a task's accuracies: by position of the answer
-    (order), by subset of arguments (content), by template. The aspect ``adjacent`` compares the two
-    tasks of a pair.
+    tasks. Three aspects compare accuracies on one task: by position of the answer (order), by
+    subset of arguments (content), by template. The aspect ``adjacent`` compares the two tasks of a
+    pair. Without accuracies to compare, an aspect is NaN, except ``content``: a task with fewer
+    than two subsets counts as 100.
 
     By the method ``published``, accuracies of templates are shares of the settings' number of
     prompts. ``rounded``: round accuracies first, as the release does.
     """
-    of_templates, of_tasks = (TEMPLATE_DECIMALS, TASK_DECIMALS) if rounded else (None, None)
+    template_decimals = TEMPLATE_DECIMALS if rounded else None
+    decimals = TASK_DECIMALS if rounded else None
     rows = rows.reset_index(drop=True)
     task_accuracies = rows[rows["paradigm"] == ALL].set_index("phenomenon")["accuracy"].to_dict()
     content: list[float] = []
     for task, names in SUBSETS.items():
         subsets = [f"{task}_{name}" for name in names]
         accuracies = [task_accuracies[name] for name in subsets if name in task_accuracies]
-        content.append(_evenness(accuracies, of_tasks))
+        content.append(_evenness(accuracies, decimals))
     adjacent: list[float] = []
     for pair in ADJACENT:
         if {*pair} <= task_accuracies.keys():
-            adjacent.append(_evenness([task_accuracies[task] for task in pair], of_tasks))
+            adjacent.append(_evenness([task_accuracies[task] for task in pair], decimals))
     return {
-        "order": _mean(_evenness_by(rows, "answer", ORDERED, of_tasks)),
+        "order": _mean(_evenness_by(rows, "answer", ORDERED, decimals)),
         "content": _mean(content),
-        "template": _mean(_evenness_by(rows, "template", TASKS, of_templates)),
+        "template": _mean(_evenness_by(rows, "template", TASKS, template_decimals)),
         "adjacent": _mean(adjacent),
     }
 
@@ -136,7 +149,10 @@ def mean_over_models(rows: pd.DataFrame, formula: Formula) -> float:
 
 
 def _nominal_accuracy(rows: pd.DataFrame) -> float:
-    """Return right answers in percent of the settings' numbers of prompts (column ``nominal``)."""
+    """Return right answers in percent of the settings' numbers of prompts (column ``nominal``).
+
+    ``rows``: judgements of prompts. The number of a template is the same in all its rows.
+    """
     template = rows["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
     groups = [rows[key].astype(str) for key in ("model", "lang", "phenomenon") if key in rows]
     prompts = rows["nominal"].groupby([*groups, template]).first().sum()
@@ -144,7 +160,8 @@ def _nominal_accuracy(rows: pd.DataFrame) -> float:
 
 
 def _mean_over_tasks(text: str, value: Callable[[pd.DataFrame], pd.Series]) -> Formula:
-    # ``value`` takes rows of the verdicts table (a model on a task). Models have equal weights.
+    # ``value`` takes rows of the table of verdicts, one for each model, language and task, and
+    # returns a number for each. The formula is their mean with equal weights of models.
     return Formula(
         f"mean over models and tasks of {text}",
         lambda rows: float(value(rows).groupby(rows["model"].astype(str)).mean().mean()),
@@ -160,14 +177,16 @@ LEAD = Formula(
     "largest value − second largest value",
     lambda rows: -float(rows["value"].astype(float).nlargest(2).diff().iloc[1]),
 )
-FIVE = Formula("5 × number of rows", lambda rows: 5 * len(rows))  # examples, five for each task
+# The 195 examples of appendix A.4: five for each of the 39 tasks and subsets in Basque.
+FIVE = Formula("5 × number of rows", lambda rows: 5 * len(rows))
 NOMINAL = Formula("100 × sum of correct ÷ nominal prompts of the templates", _nominal_accuracy)
 KAPPA = mean_of("kappa")
 CHANGED = Formula(
     "sum of published and of corrected",
     lambda rows: rows["published"].sum() + rows["corrected"].sum(),
 )
-"""Number of answers whose verdicts differ, from rows that have the answers of one reason."""
+"""Number of answers whose verdicts differ. In rows of a reason, ``published`` counts the answers
+that only the published rules accept, and ``corrected`` those that only the corrected rules do."""
 BY_PUBLISHED = _mean_over_tasks(
     "100 × published ÷ nominal", lambda rows: 100 * rows["published"] / rows["nominal"]
 )
@@ -178,7 +197,8 @@ CHANGE = _mean_over_tasks(
     "100 × corrected ÷ n − 100 × published ÷ nominal",
     lambda rows: 100 * rows["corrected"] / rows["n"] - 100 * rows["published"] / rows["nominal"],
 )
-"""Corrected accuracy (``n`` are judged prompts) less published accuracy, in points."""
+"""Corrected accuracy less published accuracy, in points; ``n`` are judged prompts. It is the sum of
+``SHARE_OF_CHANGE`` over all reasons, and ``DENOMINATORS``."""
 SHARE_OF_CHANGE = _mean_over_tasks(
     "100 × (corrected − published) ÷ nominal",
     lambda rows: 100 * (rows["corrected"] - rows["published"]) / rows["nominal"],

@@ -9,30 +9,22 @@ The exhibits, as rows × columns:
 - ``text``: statements × number as printed, number recomputed.
 
 Input are accuracies (see ``common.read_accuracies``) or printed numbers. LMS, the LMentry score, is
-accuracy times robustness.
+accuracy times robustness. Hidden cells have ranks, or printed numbers that are recomputed.
 """
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.exhibits import formulas as basic
+from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.shared import (
-    Recomputation,
-    Tables,
-    formula_cell,
-    printed_cell,
-    printed_cells,
-    printed_statements,
-    read_printed,
-    row_accuracy_cell,
-)
 from blimpworks.items import ALL
 from blimpworks.papers.lmentry.exhibits import common, describe, formulas
 from blimpworks.papers.lmentry.tasks import (
@@ -49,10 +41,31 @@ from blimpworks.papers.lmentry.tasks import (
     task_name,
 )
 
-FORMULAS = {"lms": formulas.SCORE, "accuracy": formulas.MEAN_ACCURACY, "": formulas.ROBUSTNESS}
-"""Formula of each metric of a model. Robustness, the only metric of Table 5, has an empty key."""
-METRICS = {"table4": {"lms": " LMS", "accuracy": " Acc."}, "table5": {"": ""}}
-"""Metrics of each table, and how the names of their columns end ("EN LMS")."""
+METRICS = {
+    "table4": {"lms": ("LMS", formulas.SCORE), "accuracy": ("Acc.", formulas.MEAN_ACCURACY)},
+    "table5": {"": ("", formulas.ROBUSTNESS)},
+}
+"""Heading and formula of each metric of Tables 4 and 5. Robustness, alone in Table 5, has no name.
+"""
+
+
+class ScoreColumn(NamedTuple):
+    """A column of Table 4 or 5: a metric in a language."""
+
+    lang: str
+    metric: str
+    heading: tuple[str, str]
+    """Code of the language and name of the metric ("EN", "LMS")."""
+    formula: basic.Formula
+
+    @property
+    def key(self) -> str:
+        """Key of the column in the printed numbers: "eng lms"; of robustness "eng"."""
+        return f"{self.lang} {self.metric}".rstrip()
+
+    @property
+    def name(self) -> str:
+        return " ".join(self.heading).rstrip()
 
 
 AVERAGE_ROW, AVERAGE_OF_ROWS = "Average", "Average of the rows"  # as printed; recomputed
@@ -61,7 +74,7 @@ NOT_IN_BASQUE = ("homophones", "rhyming_word_orthographically_different")
 _RANKS = [formulas.rank_of(f"{lang} lms", formulas.COLUMNS_BY_VALUE) for lang in LANGUAGES]
 _FORMULAS = [basic.COUNT, basic.LARGEST, formulas.SMALLEST, basic.QUOTIENT]
 _FORMULAS += [formulas.FIVE, formulas.LEAD, basic.of_row("value"), *_RANKS]
-RECOMPUTATION = Recomputation(
+RECOMPUTATION = shared.Recomputation(
     dict.fromkeys(_FORMULAS, "{:.6g}"),
     {
         "languages": [*LANGUAGES],
@@ -75,16 +88,16 @@ RECOMPUTATION = Recomputation(
 )
 
 
-def table3(tables: Tables, labels: Labels) -> Exhibit:
+def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Table 3: the models, their sizes and languages."""
     cells, stub, remarks = [], {}, {}
     if labels.source == "published":
         models, columns, text_key = [*MODELS], ["Name", "Size", "Languages"], "table3_published"
-        numbers = read_printed(tables, exhibit="table3").iterrows()
+        numbers = shared.read_printed(tables, exhibit="table3").iterrows()
         printed = {(row["row"], row["column"]): row for _, row in numbers}
         for model in models:
             name = common.model_name(model, labels)
-            cells.append(printed_cell(printed[model, "size"], (name, "Size")))
+            cells.append(shared.printed_cell(printed[model, "size"], (name, "Size")))
             stub[name] = {"Name": str(printed[model, "name"]["text"])}
             remarks[name] = {"Languages": str(printed[model, "languages"]["text"])}
     else:
@@ -98,128 +111,155 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             where |= {"benchmark": BENCHMARK, "model": model, "method": labels.method}
             for column, formula in (("Answers", basic.TOTAL), ("Languages", basic.KINDS)):
                 cell_key = (name, column)
-                cells.append(formula_cell(rows, cell_key, formula, "accuracies", where, ",.0f"))
+                cells.append(
+                    shared.formula_cell(rows, cell_key, formula, "accuracies", where, ",.0f")
+                )
     sections = common.sections_of(models, labels, columns)
     return Exhibit(**describe(text_key), cells=cells, stub=stub, remarks=remarks, sections=sections)
 
 
-def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
+def score_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit:
     """Draw Table 4 or 5: LMentry score and accuracy, or robustness, by model and language."""
     published = labels.source == "published"
-    rows = read_printed(tables) if published else common.read_accuracies(tables, labels)
+    rows = shared.read_printed(tables) if published else common.read_accuracies(tables, labels)
     models = [*MODELS] if published else common.models_of(rows)
     languages = [*LANGUAGES] if published else common.languages_of(rows)
-    columns = {
-        (lang, metric): common.language_code(lang, labels) + ending
-        for lang, (metric, ending) in product(languages, METRICS[table].items())
-    }
+    columns: list[ScoreColumn] = []
+    for lang, (metric, (title, formula)) in product(languages, METRICS[table].items()):
+        heading = (common.language_code(lang, labels), title)
+        columns.append(ScoreColumn(lang, metric, heading, formula))
     if published:
         cells = _published_scores(rows, tables, labels, table, columns)
     else:
-        cells = []
-        for (lang, metric), column in columns.items():
-            printed_column = f"{lang} {metric}".strip()
-            in_language = rows[rows["lang"] == lang]
-            formula = formulas.as_released(FORMULAS[metric], labels.method)
-            models_with_score = []
-            for model in common.models_of(in_language):
-                cell_key = (common.model_name(model, labels), column)
-                where = common.filter_for(lang, model, labels)
-                cell = formula_cell(in_language, cell_key, formula, "accuracies", where, ".1f")
-                if not pd.isna(cell.value):
-                    models_with_score.append(model)
-                    cells.append(replace(cell, stands_for=(model, printed_column)))
-            if models_with_score:
-                cell_key = (AVERAGE_ROW, column)
-                where = common.filter_for(lang, models_with_score, labels)
-                mean = formulas.mean_over_models(formula)
-                cell = formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
-                cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
+        cells = _measured_scores(rows, labels, columns)
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
-    unscored = sorted(
-        common.language_code(lang, labels)
-        for (lang, metric), column in columns.items()
-        if metric != "accuracy" and column not in shown_columns
-    )
+    filled = [column for column in columns if column.name in shown_columns]
+    unscored = [c.heading[0] for c in columns if c.metric != "accuracy" and c not in filled]
+    task_counts, incomplete = ("", []) if published else _task_counts(rows, labels)
     averages = {row: row for row in (AVERAGE_ROW, AVERAGE_OF_ROWS) if row in shown_rows}
-    shown_names = [column for column in columns.values() if column in shown_columns]
+    names = [column.name for column in filled]
+    rules, values = common.rules_of(labels), {"tasks": task_counts, "incomplete": incomplete}
     return Exhibit(
-        **describe(table, rules=common.rules_of(labels), unscored=unscored),
+        **describe(table, rules=rules, unscored=sorted(unscored), **values),
         cells=cells,
-        heads={name: (name.split()[0], name.split()[1]) for name in shown_names if " " in name},
-        sections=common.sections_of(models, labels, shown_names, averages),
+        heads={column.name: column.heading for column in filled if column.metric},
+        sections=common.sections_of(models, labels, names, averages),
     )
 
 
-Columns = Mapping[tuple[str, str], str]  # names of columns by language and metric
+def _task_counts(accuracies: pd.DataFrame, labels: Labels) -> tuple[str, list[str]]:
+    """Return the numbers of tasks ("25 in EN, IT; 24 in EU"), and where a model lacks a task."""
+    codes_of_count: dict[int, list[str]] = defaultdict(list)
+    incomplete: list[str] = []
+    for lang, tasks in common.tasks_of(accuracies).items():
+        code, in_language = common.language_code(lang, labels), accuracies["lang"] == lang
+        codes_of_count[len(tasks)].append(code)
+        for model in common.models_of(accuracies[in_language]):
+            of_model = accuracies[in_language & (accuracies["model"] == model)]
+            n = len(common.tasks_of(of_model)[lang])
+            if n < len(tasks):
+                incomplete.append(f"{common.model_name(model, labels)} in {code}: {n}")
+    counts = [f"{n} in {', '.join(codes)}" for n, codes in codes_of_count.items()]
+    return "; ".join(counts), incomplete
+
+
+def _measured_scores(
+    accuracies: pd.DataFrame, labels: Labels, columns: Sequence[ScoreColumn]
+) -> list[Cell]:
+    """Return the cells of Table 4 or 5, with an average over the models that have the metric."""
+    cells: list[Cell] = []
+    for column in columns:
+        lang = column.lang
+        in_language = accuracies[accuracies["lang"] == lang]
+        formula = formulas.as_released(column.formula, labels.method)
+        models_with_score = []
+        for model in common.models_of(in_language):
+            cell_key = (common.model_name(model, labels), column.name)
+            where = common.filter_for(lang, model, labels)
+            cell = shared.formula_cell(in_language, cell_key, formula, "accuracies", where, ".1f")
+            if not pd.isna(cell.value):
+                models_with_score.append(model)
+                cells.append(replace(cell, stands_for=(model, column.key)))
+        if models_with_score:
+            cell_key = (AVERAGE_ROW, column.name)
+            where = common.filter_for(lang, models_with_score, labels)
+            mean = formulas.mean_over_models(formula)
+            cell = shared.formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
+            cells.append(replace(cell, stands_for=(AVERAGE, column.key)))
+    return cells
 
 
 def _published_scores(
-    printed: pd.DataFrame, tables: Tables, labels: Labels, table: str, columns: Columns
+    printed: pd.DataFrame,
+    tables: shared.Tables,
+    labels: Labels,
+    table: str,
+    columns: Sequence[ScoreColumn],
 ) -> list[Cell]:
     """Return the printed cells of Table 4 or 5, and hidden cells with recomputed numbers."""
     row_names = {model: common.model_name(model, labels) for model in MODELS}
     row_names[AVERAGE] = AVERAGE_ROW
-    names = {f"{lang} {metric}".strip(): name for (lang, metric), name in columns.items()}
-    cells = printed_cells(printed[printed["exhibit"] == table], row_names, names)
-    for printed_column, column in names.items():
-        cell_key = (AVERAGE_OF_ROWS, column)
-        where: dict[str, Any] = {"exhibit": table, "row": [*MODELS], "column": printed_column}
-        cell = formula_cell(printed, cell_key, basic.MEAN, "published", where, ".1f")
-        cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
-    # Compute each score from accuracy and robustness, and each robustness from score and accuracy.
-    for lang, model in product(LANGUAGES, MODELS):
-        if table == "table4":
-            metric, formula, origin = "lms", formulas.PRODUCT, "Table 5"
-            where = {"exhibit": ["table4", "table5"], "column": [f"{lang} accuracy", lang]}
-        else:
-            metric, formula, origin = "", basic.QUOTIENT, "Table 4"
-            where = {"exhibit": "table4", "column": [f"{lang} lms", f"{lang} accuracy"]}
-        where["row"] = model
-        cell_key = (row_names[model], f"{columns[lang, metric]}, from {origin}")
-        cell = formula_cell(printed, cell_key, formula, "published", where, ".1f", printed=False)
-        cells.append(replace(cell, stands_for=(model, f"{lang} {metric}".strip())))
+    names = {column.key: column.name for column in columns}
+    cells = shared.printed_cells(printed[printed["exhibit"] == table], row_names, names)
+    for key, name in names.items():
+        cell_key = (AVERAGE_OF_ROWS, name)
+        where: dict[str, Any] = {"exhibit": table, "row": [*MODELS], "column": key}
+        cell = shared.formula_cell(printed, cell_key, basic.MEAN, "published", where, ".1f")
+        cells.append(replace(cell, stands_for=(AVERAGE, key)))
     if table == "table5":
+        # Compute each robustness from score and accuracy.
+        for lang, model in product(LANGUAGES, MODELS):
+            cell_key = (row_names[model], f"{names[lang]}, from Table 4")
+            where = {"exhibit": "table4", "column": [f"{lang} lms", f"{lang} accuracy"]}
+            where["row"] = model
+            cell = shared.formula_cell(printed, cell_key, basic.QUOTIENT, "published", where, ".1f")
+            cells.append(replace(cell, stands_for=(model, lang), printed=False))
         return cells
+    # Compute each score from accuracy and robustness.
+    for lang, model in product(LANGUAGES, MODELS):
+        key = f"{lang} lms"
+        cell_key = (row_names[model], f"{names[key]}, from Table 5")
+        where = {"exhibit": ["table4", "table5"], "column": [f"{lang} accuracy", lang]}
+        where["row"] = model
+        cell = shared.formula_cell(printed, cell_key, formulas.PRODUCT, "published", where, ".1f")
+        cells.append(replace(cell, stands_for=(model, key), printed=False))
     # Recompute accuracies where Tables 34 to 51 have all tasks of a language.
     rows = common.read_accuracies(tables, labels)
     for lang, tasks in common.tasks_of(rows).items():
+        key = f"{lang} accuracy"
         in_language = basic.select_rows(rows, {"lang": lang, "phenomenon": tasks})
         for model in common.models_of(in_language):
             judged = in_language[in_language["model"] == model]
             if len(judged) == len(tasks):
-                cell_key = (row_names[model], f"{columns[lang, 'accuracy']}, mean of the tasks")
+                cell_key = (row_names[model], f"{names[key]}, mean of the tasks")
                 where = common.filter_for(lang, model, labels, phenomenon=tasks, paradigm=ALL)
-                cell = formula_cell(judged, cell_key, basic.UNWEIGHTED, "accuracies", where, ".1f")
-                stands_for, n = (model, f"{lang} accuracy"), int(judged["n"].sum())
-                cells.append(replace(cell, stands_for=stands_for, n=n, printed=False))
+                cell = shared.formula_cell(
+                    judged, cell_key, basic.UNWEIGHTED, "accuracies", where, ".1f"
+                )
+                n = int(judged["n"].sum())
+                cells.append(replace(cell, stands_for=(model, key), n=n, printed=False))
     return cells
 
 
 FILTERED_BY_POS = ("ita", "spa", "glg", "cat", "eus", "por", "deu")
 """Languages in which the words of the task ``starts_with_word`` are filtered by part of speech."""
-# Settings of Table 6: groups of models, with their heading in Table 3 and name in Table 6;
-# languages; and number of tasks at either end of the ranking.
-OPENNESS = {"open-weight": (WEIGHT, "Open-weight"), "open-data": (DATA, "Open-data")}
-RANKED = ("eng", "ita")
-TASKS_PER_END = 5
 
 
-def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
+def task_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit:
     """Draw one of Tables 34 to 51: accuracy of each model on one half of a language's tasks."""
     lang = TASK_TABLES[table]
     language = LANGUAGES[lang]
     half = language.tables.index(table)
     tasks = TASKS_OF_TABLES[half]
     name_of = partial(common.model_name, labels=labels)
+    lost: list[str] = []  # numbers that our copy of the paper garbles: model and tasks
     if labels.source == "published":
         models, names = [*MODELS], {task: task_name(task) for task in tasks}
-        printed = read_printed(tables, exhibit=table)
-        cells = printed_cells(printed, {model: name_of(model) for model in models}, names)
-        # Numbers that our copy of the paper garbles.
+        printed = shared.read_printed(tables, exhibit=table)
+        cells = shared.printed_cells(printed, {model: name_of(model) for model in models}, names)
         garbled = printed[printed["fault"] == "garbled"]
-        tasks_by_model = garbled.groupby("row", sort=False)["column"]
-        lost = [f"{name_of(str(m))} {', '.join(map(task_name, t))}" for m, t in tasks_by_model]
+        for model, columns in garbled.groupby("row", sort=False)["column"]:
+            lost.append(f"{name_of(str(model))} {', '.join(map(task_name, columns))}")
     else:
         rows = common.read_accuracies(tables, labels)
         models, cells = common.models_of(rows), []
@@ -230,12 +270,13 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
             model, task = row["model"], row["phenomenon"]
             cell_key = (name_of(model), task_name(task))
             where = common.filter_for(lang, model, labels, phenomenon=task)
-            cell = row_accuracy_cell(row, cell_key, where, "judgements", formula, "{:.2f}".format)
+            cell = shared.row_accuracy_cell(
+                row, cell_key, where, "judgements", formula, "{:.2f}".format
+            )
             cells.append(replace(cell, stands_for=(model, task)))
-        lost = []
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
     models = [model for model in models if name_of(model) in shown_rows]
-    columns = [task_name(task) for task in tasks if task_name(task) in shown_columns]
+    heads = {task_name(task): HEADS[task] for task in tasks if task_name(task) in shown_columns}
     description = describe(
         "task_table",
         language=language.name,
@@ -246,69 +287,78 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         ceiling=lang in FILTERED_BY_POS and half == 0,
         lost=lost,
     )
-    return Exhibit(
-        **description,
-        cells=cells,
-        heads={task_name(task): head for task, head in HEADS.items() if task_name(task) in columns},
-        sections=common.sections_of(models, labels, columns),
-    )
+    sections = common.sections_of(models, labels, [*heads])
+    return Exhibit(**description, cells=cells, heads=heads, sections=sections)
 
 
-def table6(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Table 6: the best and worst tasks by mean accuracy, in English and Italian."""
-    rows = common.read_accuracies(tables, labels)
-    # Hidden cells with the rank of each task by the mean accuracy of a group of models.
-    ranks_by_group: dict[tuple[str, str], list[Cell]] = {}
-    for lang, (group, (heading, name)) in product(RANKED, OPENNESS.items()):
+# Settings of Table 6: groups of models, each with its heading in Table 3 and its name in Table 6;
+# languages; and number of tasks at either end of the ranking.
+MODEL_GROUPS = {"open-weight": (WEIGHT, "Open-weight"), "open-data": (DATA, "Open-data")}
+RANKED = ("eng", "ita")
+TASKS_PER_END = 5
+
+
+def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
+    """Draw Table 6: the best and worst tasks by mean accuracy, in English and Italian.
+
+    A cell shows a task's name, and its value is the task's rank.
+    """
+    rows, measured = common.read_accuracies(tables, labels), labels.source == "measured"
+    cells: list[Cell] = []
+    rank_cells: list[Cell] = []  # hidden ranks of all tasks, for a comparison with the printed ones
+    for lang, (group, (heading, name)) in product(RANKED, MODEL_GROUPS.items()):
         models = [model for model in common.models_of(rows) if common.group_of(model) == heading]
         selected = basic.select_rows(rows, {"lang": lang, "model": models, "paradigm": ALL})
         tasks = common.tasks_of(selected).get(lang, [])
         where = common.filter_for(lang, models, labels, phenomenon=tasks, paradigm=ALL)
-        fields: dict[str, Any] = {"n": len(models), "printed": False}
+        code = common.language_code(lang, labels)
+        n, ranks = selected["model"].nunique(), list[Cell]()
         for task in tasks:
-            position = (f"{common.language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
+            cell_key = (f"{code} {task_name(task)}", f"{name}, rank")
             formula = formulas.rank_of(task, formulas.TASKS_BY_ACCURACY)
-            fields["stands_for"] = (f"{lang} {group}", task)
-            cell = formula_cell(selected, position, formula, "accuracies", where, ".1f", **fields)
-            ranks_by_group.setdefault((lang, group), []).append(cell)
-    cells: list[Cell] = []
-    if labels.source == "measured":
-        for (lang, group), ranks in ranks_by_group.items():
-            ranked = sorted(ranks, key=lambda cell: cell.value)
-            for rank, cell in enumerate(ranked, start=1):
-                cell_key = _row_and_column(lang, group, rank, len(ranked), labels)
-                if cell_key and cell.stands_for:
-                    text = task_name(cell.stands_for[1])
-                    row, column = cell_key
-                    cells.append(replace(cell, row=row, column=column, text=text, printed=True))
-    else:
-        for _, printed in read_printed(tables, exhibit="table6").iterrows():
+            cell = shared.formula_cell(selected, cell_key, formula, "accuracies", where, ".1f")
+            stands_for = (f"{lang} {group}", task)
+            ranks.append(replace(cell, n=n, printed=False, stands_for=stands_for))
+        rank_cells += ranks
+        if not measured:
+            continue
+        # Tasks of equal rank are listed in the order of the paper.
+        in_order = sorted(zip(ranks, tasks, strict=True), key=lambda pair: pair[0].value)
+        for position, (cell, task) in enumerate(in_order, start=1):
+            row_and_column = _cell_of_rank(code, name, position, len(tasks))
+            if row_and_column:
+                row, column = row_and_column
+                text = task_name(task)
+                cells.append(replace(cell, row=row, column=column, text=text, printed=True))
+    if not measured:
+        for _, printed in shared.read_printed(tables, exhibit="table6").iterrows():
             lang, group = printed["row"].split()
-            cell_key = _row_and_column(lang, group, int(printed["value"]), len(TASKS), labels)
-            assert cell_key is not None
-            cells.append(printed_cell(printed, cell_key))
+            code, name = common.language_code(lang, labels), MODEL_GROUPS[group][1]
+            row_and_column = _cell_of_rank(code, name, int(printed["value"]), len(TASKS))
+            assert row_and_column is not None
+            cells.append(shared.printed_cell(printed, row_and_column))
         listed = {cell.stands_for for cell in cells}
-        for ranks in ranks_by_group.values():
-            cells += [cell for cell in ranks if cell.stands_for in listed]
-    columns = [f"{name} {end}" for _, name in OPENNESS.values() for end in ("top 5", "bottom 5")]
-    heads = {column: (column.split()[0], column.partition(" ")[2]) for column in columns}
+        cells += [cell for cell in rank_cells if cell.stands_for in listed]
+    heads = {}
+    for (_, name), end in product(MODEL_GROUPS.values(), ("top 5", "bottom 5")):
+        heads[f"{name} {end}"] = (name, end)
     description = describe("table6", rules=common.rules_of(labels))
     return Exhibit(**description, cells=cells, heads=heads, textual=True)
 
 
-def _row_and_column(
-    lang: str, group: str, rank: int, n: int, labels: Labels
-) -> tuple[str, str] | None:
-    """Return row and column in Table 6 of a task's rank among ``n``; None for middle ranks."""
-    code, (_, name) = common.language_code(lang, labels), OPENNESS[group]
+def _cell_of_rank(code: str, group: str, rank: int, n: int) -> tuple[str, str] | None:
+    """Return row and column of the task of a rank among ``n`` tasks; None for middle ranks.
+
+    ``code``: of the language; ``group``: name of the group of models.
+    """
     if rank <= TASKS_PER_END:
-        return f"{code} {rank}", f"{name} top 5"
+        return f"{code} {rank}", f"{group} top 5"
     if rank > n - TASKS_PER_END:
-        return f"{code} {rank - n + TASKS_PER_END}", f"{name} bottom 5"
+        return f"{code} {rank - n + TASKS_PER_END}", f"{group} bottom 5"
     return None
 
 
-def text(tables: Tables, labels: Labels) -> Exhibit:
+def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw the table of numbers in the running text, printed and recomputed."""
-    cells, _ = printed_statements(read_printed(tables), RECOMPUTATION)
+    cells, _ = shared.printed_statements(shared.read_printed(tables), RECOMPUTATION)
     return Exhibit(**describe("text"), cells=cells)

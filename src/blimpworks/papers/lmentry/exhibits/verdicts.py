@@ -1,7 +1,8 @@
 """Show agreement with annotators, and the differences between published and corrected verdicts.
 
 Models' answers are judged by two methods: ``published``, the authors' rules, and ``corrected``,
-rules that judge what the task asks. The exhibits, as rows × columns:
+rules that judge what the task asks. Annotators are people who judged a sample of the answers. The
+exhibits, as rows × columns (κ is Cohen's kappa):
 
 - ``agreement_table`` (Tables 52 and 53): tasks × agreement and κ with each annotator.
 - ``agreement``: annotators of each language × agreement and κ by each method.
@@ -13,10 +14,11 @@ Input are the tables ``annotation_agreement`` and ``verdicts`` (``lmentry/tables
 each. Tables 52 and 53 are in Moroni and others (2025), appendix A.6; the other exhibits are ours.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -32,47 +34,50 @@ from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
 from blimpworks.papers.lmentry.tasks import HEADS, LANGUAGES, TASK_NAMES, TASKS, task_name
 
 LANGUAGE_OF = {"table52": "eng", "table53": "eus"}
-OVERALL = "global accuracy"  # mean over tasks
-POOLED = "all answers"  # of all tasks
-AGREEMENT, KAPPA_HEAD, COUNT = "Agreement (%)", "κ", "Answers"
+OVERALL = "global accuracy"  # row of means over tasks
+POOLED = "all answers"  # row of numbers over the answers of all tasks
+AGREEMENT_HEAD, KAPPA_HEAD, ANSWERS_HEAD = "Agreement (%)", "κ", "Answers"
 
 
 def _agreement_cells(
     rows: pd.DataFrame,
     row_title: str,
-    columns: Sequence[str],
+    columns: Iterable[str],
     where: Mapping[str, Any],
     printed_row: str | None = None,
 ) -> Iterator[Cell]:
-    """Yield the cells of agreement and of kappa in a row; ``columns`` are the two columns.
+    """Yield a cell of agreement and one of kappa, in a row of a table; none without ``rows``.
 
-    The numbers are means over ``rows``, which ``where`` selects in the table of agreement. If there
-    is only one of ``rows``, they have its interval. ``printed_row``: key of the paper's row.
+    The numbers are means over ``rows``, which ``where`` selects in the table of agreement. Kappa is
+    left out if one of ``rows`` lacks it. The interval of a single row is that of the cells.
+    ``columns``: of agreement and of kappa. ``printed_row``: key of the row in the printed numbers.
     """
     if rows.empty:
         return
-    for column, measure in zip(columns, ("agreement", "kappa"), strict=True):
-        if measure == "kappa" and rows["kappa"].isna().any():
-            continue
+    agreement_column, kappa_column = columns
+    in_percent = 100 * rows[["low", "high"]]
+    measures = [("agreement", agreement_column, UNWEIGHTED, in_percent)]
+    if rows["kappa"].notna().all():
+        interval = rows[["kappa_low", "kappa_high"]]
+        measures.append(("kappa", kappa_column, formulas.KAPPA, interval))
+    for measure, column, formula, interval in measures:
         fields: dict[str, Any] = {"n": int(rows["n"].sum())}
         if printed_row:
             fields["stands_for"] = (printed_row, measure)
-        formula, interval = UNWEIGHTED, 100 * rows[["low", "high"]]  # in percent, unlike kappa
-        if measure == "kappa":
-            formula, interval = formulas.KAPPA, rows[["kappa_low", "kappa_high"]]
         if len(rows) == 1 and interval.notna().all(axis=None):
             fields["low"], fields["high"] = interval.iloc[0]
-        position, source = (row_title, column), "annotation_agreement"
-        yield formula_cell(rows, position, formula, source, where, ".2f", **fields)
+        cell_key, source = (row_title, column), "annotation_agreement"
+        yield formula_cell(rows, cell_key, formula, source, where, ".2f", **fields)
 
 
 def _tasks_in(tasks: pd.Series) -> list[str]:
     return [task for task in HEADS if (tasks == task).any()]
 
 
-def _headings(name: str, agreement_head: str = AGREEMENT) -> dict[str, tuple[str, str]]:
-    # Two columns below the heading ``name``, each with the two lines of its heading.
-    return {f"{name} {head}": (name, head) for head in (agreement_head, KAPPA_HEAD)}
+def _headings(name: str, agreement_head: str = AGREEMENT_HEAD) -> dict[str, tuple[str, str]]:
+    """Return two columns below the heading ``name``, each with the two lines of its heading."""
+    heads = (agreement_head, KAPPA_HEAD)
+    return {f"{name} {head}": (name, head) for head in heads}
 
 
 def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
@@ -82,10 +87,10 @@ def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     if labels.source == "published":
         printed = read_printed(tables, exhibit=table)
         names = {task: task_name(task) for task in printed["row"]}
-        cells = printed_cells(printed, names, {"agreement": AGREEMENT})
+        cells = printed_cells(printed, names, {"agreement": AGREEMENT_HEAD})
         tasks, stands_for = _tasks_in(printed["row"]), ("global_accuracy", "agreement")
         where: dict[str, Any] = {"exhibit": table, "row": tasks, "column": "agreement"}
-        cell_key = (f"{OVERALL}, mean of the tasks", AGREEMENT)
+        cell_key = (f"{OVERALL}, mean of the tasks", AGREEMENT_HEAD)
         mean = formula_cell(printed, cell_key, MEAN, "published", where, ".2f")
         cells.append(replace(mean, stands_for=stands_for))
         return Exhibit(**describe("tables52_53_published", language=language), cells=cells)
@@ -97,23 +102,25 @@ def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         columns = _headings(annotator)
         heads |= columns
         judged = rows[rows["annotator"] == annotator]
+        of_annotator = {"lang": lang, "method": labels.method, "annotator": annotator}
         tasks = _tasks_in(judged["phenomenon"])
-        # Title, phenomena and printed key of each row.
-        table_rows: list[tuple[str, Any, str | None]] = [(task_name(t), t, t) for t in tasks]
-        table_rows += [(OVERALL, tasks, "global_accuracy"), (POOLED, ALL, None)]
-        for row_title, phenomenon, printed_row in table_rows:
-            where = {"lang": lang, "method": labels.method, "annotator": annotator}
-            where["phenomenon"] = phenomenon
+        for task in tasks:
+            where = of_annotator | {"phenomenon": task}
             chosen = select_rows(judged, where)
-            cells += _agreement_cells(chosen, row_title, [*columns], where, printed_row)
+            cells += _agreement_cells(chosen, task_name(task), columns, where, printed_row=task)
+        where = of_annotator | {"phenomenon": tasks}
+        chosen = select_rows(judged, where)
+        cells += _agreement_cells(chosen, OVERALL, columns, where, printed_row="global_accuracy")
+        where = of_annotator | {"phenomenon": ALL}
+        cells += _agreement_cells(select_rows(judged, where), POOLED, columns, where)
     # If annotators have judged different numbers of a row's answers, show the least and greatest.
-    counts_by_row: dict[str, set[int]] = {}
+    counts_by_row: dict[str, set[int]] = defaultdict(set)
     for cell in cells:
-        counts_by_row.setdefault(cell.row, set()).add(cell.n or 0)
-    stub = {
-        row: {COUNT: "–".join(f"{n:,}" for n in sorted({min(counts), max(counts)}))}
-        for row, counts in counts_by_row.items()
-    }
+        counts_by_row[cell.row].add(cell.n or 0)
+    stub: dict[str, dict[str, str]] = {}
+    for row, counts in counts_by_row.items():
+        least, most = min(counts), max(counts)
+        stub[row] = {ANSWERS_HEAD: f"{least:,}" if least == most else f"{least:,}–{most:,}"}
     description = describe("tables52_53", language=language, method=labels.method, empty=not cells)
     return Exhibit(**description, cells=cells, heads=heads, stub=stub)
 
@@ -124,37 +131,38 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
     rows = rows[rows["phenomenon"] == ALL]
     # Rows of other methods compare two annotators: ``method`` is then the name of the second.
     with_method = rows["method"].isin(VARIANTS)
+    columns_of_method = {method: _headings(method.capitalize()) for method in VARIANTS}
     heads: dict[str, tuple[str, str]] = {}
-    for method in VARIANTS:
-        heads |= _headings(method.capitalize())
+    for columns in columns_of_method.values():
+        heads |= columns
     with_verdicts: list[Cell] = []
     with_each_other: list[Cell] = []
     for lang in common.languages_of(rows):
         language, in_language = common.language_name(lang, labels), rows["lang"] == lang
         for annotator in sorted(rows["annotator"][in_language & with_method].unique()):
-            for method in VARIANTS:
+            for method, columns in columns_of_method.items():
                 where = {"lang": lang, "annotator": annotator, "method": method, "phenomenon": ALL}
-                columns = [*_headings(method.capitalize())]
                 chosen, row_title = select_rows(rows, where), f"{language}, {annotator}"
                 with_verdicts += _agreement_cells(chosen, row_title, columns, where)
         for pair in rows[in_language & ~with_method].itertuples():
             where = {"lang": lang, "annotator": pair.annotator, "method": pair.method}
             where["phenomenon"] = ALL
             row_title = f"{language}, {pair.method} and {pair.annotator}"
-            chosen, columns = rows.loc[[pair.Index]], [AGREEMENT, KAPPA_HEAD]
-            with_each_other += _agreement_cells(chosen, row_title, columns, where)
+            chosen, pair_columns = rows.loc[[pair.Index]], (AGREEMENT_HEAD, KAPPA_HEAD)
+            with_each_other += _agreement_cells(chosen, row_title, pair_columns, where)
 
     names = [cell.row for cell in with_verdicts]
-    sections = [common.named_section("Annotator", names, [COUNT, *heads])]
+    sections = [common.named_section("Annotator", names, [ANSWERS_HEAD, *heads])]
     if with_each_other:
         names = [cell.row for cell in with_each_other]
-        sections.append(common.named_section("Annotators", names, [COUNT, AGREEMENT, KAPPA_HEAD]))
+        columns_below = [ANSWERS_HEAD, AGREEMENT_HEAD, KAPPA_HEAD]
+        sections.append(common.named_section("Annotators", names, columns_below))
     cells = [*with_verdicts, *with_each_other]
     return Exhibit(
         **describe("agreement", below=with_each_other),
         cells=cells,
         # Number of answers that both judges of a row have judged.
-        stub={cell.row: {COUNT: f"{cell.n:,}"} for cell in cells},
+        stub={cell.row: {ANSWERS_HEAD: f"{cell.n:,}"} for cell in cells},
         heads=heads,
         sections=sections,
     )
@@ -174,32 +182,50 @@ def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
         where: dict[str, Any] = {"lang": lang, "method": labels.method, "phenomenon": task}
         judged = select_rows(rows, where)
         where["annotator"] = sorted(judged["annotator"])
-        cells += _agreement_cells(judged, task_name(task), [*columns[lang]], where)
+        cells += _agreement_cells(judged, task_name(task), columns[lang], where)
     return Exhibit(**describe("agreement_tasks", method=labels.method), cells=cells, heads=heads)
 
 
 ROUNDING_NOISE = 1e-9
 MOST_CHANGED_TASKS = 3  # number of rows for tasks of each language: the most changed tasks
-# For each column's heading of two lines: its formula, and the ``reason`` of rows that this takes.
-VERDICT_COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
-    ("Accuracy", PUBLISHED): (formulas.BY_PUBLISHED, ALL),
-    ("Accuracy", CORRECTED): (formulas.BY_CORRECTED, ALL),
-    ("Accuracy", "change"): (formulas.CHANGE, ALL),
-    ("Verdicts", "changed"): (formulas.CHANGED, [*verdicts.CAUSES]),
+
+
+class ArtefactColumn(NamedTuple):
+    """A column of the table of artefacts."""
+
+    heading: tuple[str, str]
+    """Two lines of the heading."""
+    formula: Formula
+    reason: str | list[str] = ALL
+    """Values of ``reason`` in the rows of the table of verdicts that the formula takes."""
+    form: str = ".1f"
+    """Format of the numbers; "+" for a sign."""
+    optional: str = ""
+    """Column of the table of verdicts that may have nulls. With nulls, this column is left out."""
+
+    @property
+    def name(self) -> str:
+        return " ".join(self.heading)
+
+
+ACCURACY_FORMULAS = {PUBLISHED: formulas.BY_PUBLISHED, CORRECTED: formulas.BY_CORRECTED}
+_SHARE = formulas.SHARE_OF_CHANGE
+ARTEFACT_COLUMNS = (
+    ArtefactColumn(("Accuracy", PUBLISHED), formulas.BY_PUBLISHED),
+    ArtefactColumn(("Accuracy", CORRECTED), formulas.BY_CORRECTED),
+    ArtefactColumn(("Accuracy", "change"), formulas.CHANGE, form="+.1f"),
+    ArtefactColumn(("Verdicts", "changed"), formulas.CHANGED, [*verdicts.CAUSES], ",.0f"),
     # The change is the sum of the next seven columns: six reasons (``CAUSES``), and denominators.
-    ("No ASCII word", "right"): (formulas.SHARE_OF_CHANGE, verdicts.VACUOUS),  # by published
-    ("No ASCII word", "wrong"): (formulas.SHARE_OF_CHANGE, verdicts.SCRIPT),  # by published
-    ("Capital", "letters"): (formulas.SHARE_OF_CHANGE, verdicts.CASE),
-    ("Yes", "or no"): (formulas.SHARE_OF_CHANGE, verdicts.YES_NO),
-    ("Wording", "known"): (formulas.SHARE_OF_CHANGE, verdicts.WORDING),
-    ("Other", "rules"): (formulas.SHARE_OF_CHANGE, verdicts.OTHER),
-    ("Prompts", "counted"): (formulas.DENOMINATORS, ALL),
-    ("Answers", "cut off"): (sum_of("cut"), ALL),
-    ("Answers", "echoes"): (sum_of("echoes"), ALL),
-}
-OPTIONAL = {"Answers cut off": "cut", "Answers echoes": "echoes"}  # left out if these have nulls
-# Formulas whose numbers have a sign, + or −.
-SIGNED = (formulas.CHANGE, formulas.SHARE_OF_CHANGE, formulas.DENOMINATORS)
+    ArtefactColumn(("No ASCII word", "right"), _SHARE, verdicts.VACUOUS, "+.1f"),  # by published
+    ArtefactColumn(("No ASCII word", "wrong"), _SHARE, verdicts.SCRIPT, "+.1f"),  # by published
+    ArtefactColumn(("Capital", "letters"), _SHARE, verdicts.CASE, "+.1f"),
+    ArtefactColumn(("Yes", "or no"), _SHARE, verdicts.YES_NO, "+.1f"),
+    ArtefactColumn(("Wording", "known"), _SHARE, verdicts.WORDING, "+.1f"),
+    ArtefactColumn(("Other", "rules"), _SHARE, verdicts.OTHER, "+.1f"),
+    ArtefactColumn(("Prompts", "counted"), formulas.DENOMINATORS, form="+.1f"),
+    ArtefactColumn(("Answers", "cut off"), sum_of("cut"), form=",.0f", optional="cut"),
+    ArtefactColumn(("Answers", "echoes"), sum_of("echoes"), form=",.0f", optional="echoes"),
+)
 # Options of matplotlib's scatter. If both accuracies are equal, the diamond is inside the ring.
 RING: dict[str, Any] = {"s": 26, "facecolor": "white", "edgecolor": ORANGE, "linewidth": 1.3}
 DIAMOND: dict[str, Any] = {"s": 10, "color": BLUE, "marker": "D"}
@@ -214,20 +240,20 @@ TASK_GROUPS = {"all tasks": TASKS} | {
 def _verdict_cells(
     rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]
 ) -> Iterator[Cell]:
-    """Yield the cells of ``VERDICT_COLUMNS`` for some tasks of a language, in the row ``name``."""
+    """Yield the cells of ``ARTEFACT_COLUMNS`` for some tasks of a language, in the row ``name``.
+
+    ``rows``: rows of the table of verdicts in the language.
+    """
     where = {"lang": lang, "model": common.models_of(rows), "phenomenon": [*tasks]}
     all_answers = rows[rows["phenomenon"].isin(tasks) & (rows["reason"] == ALL)]
-    for heading, (formula, reason) in VERDICT_COLUMNS.items():
-        column = " ".join(heading)
-        if column in OPTIONAL and all_answers[OPTIONAL[column]].isna().any():
+    for column in ARTEFACT_COLUMNS:
+        if column.optional and all_answers[column.optional].isna().any():
             continue
-        is_count = column in OPTIONAL or formula == formulas.CHANGED
-        number_format = ",.0f" if is_count else ".1f"
-        of_reason = where | {"reason": reason}
-        cell = formula_cell(rows, (name, column), formula, "verdicts", of_reason, number_format)
-        if formula in SIGNED:
+        cell_key, of_reason = (name, column.name), where | {"reason": column.reason}
+        cell = formula_cell(rows, cell_key, column.formula, "verdicts", of_reason, column.form)
+        if column.form.startswith("+"):
             # A typographic minus; "0.0" is a rounded change, "0" is no change.
-            text = f"{cell.value:+.1f}".replace("-", "−")
+            text = cell.text.replace("-", "−")
             text = "0.0" if text[1:] == "0.0" else text
             cell = replace(cell, text="0" if abs(cell.value) < ROUNDING_NOISE else text)
         yield cell
@@ -243,20 +269,20 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
         tasks = [task for task in TASKS if (in_language["phenomenon"] == task).any()]
         language = common.language_name(lang, labels)
         of_languages += _verdict_cells(in_language, language, lang, tasks)
-        on_tasks = in_language[in_language["phenomenon"].isin(TASKS)]
-        changes: list[tuple[float, list[Cell]]] = []
+        changes: list[tuple[float, list[Cell]]] = []  # size of the change, and cells, of each task
         for task in sorted(tasks):
             name = f"{common.language_code(lang, labels)} {task_name(task)}"
-            cells = [*_verdict_cells(on_tasks, name, lang, [task])]
-            change = next(abs(cell.value) for cell in cells if cell.column == "Accuracy change")
+            cells = [*_verdict_cells(in_language, name, lang, [task])]
+            value_of_column = {cell.column: cell.value for cell in cells}
+            change = abs(value_of_column["Accuracy change"])
             if change > ROUNDING_NOISE:
                 changes.append((change, cells))
-        for _, cells in sorted(changes, key=lambda change: -change[0])[:MOST_CHANGED_TASKS]:
+        changes.sort(key=lambda pair: -pair[0])
+        for _, cells in changes[:MOST_CHANGED_TASKS]:
             of_tasks += cells
 
     columns = {cell.column for cell in of_languages}
-    all_heads = {" ".join(heading): heading for heading in VERDICT_COLUMNS}
-    heads = {name: all_heads[name] for name in all_heads if name not in OPTIONAL or name in columns}
+    heads = {c.name: c.heading for c in ARTEFACT_COLUMNS if not c.optional or c.name in columns}
     sections = [common.named_section("Language", (cell.row for cell in of_languages), [*heads])]
     if of_tasks:
         # A row without cells is a title above the rows of tasks.
@@ -283,8 +309,7 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
                 continue
             models = common.models_of(selected)
             where = {"lang": lang, "model": models, "phenomenon": tasks, "reason": ALL}
-            for method in VARIANTS:
-                formula, _ = VERDICT_COLUMNS["Accuracy", method]
+            for method, formula in ACCURACY_FORMULAS.items():
                 cell_key = (common.language_name(lang, labels), f"{group}, {method}")
                 cells.append(formula_cell(selected, cell_key, formula, "verdicts", where, ".1f"))
     # In inches: margins and legend, and three rows of panels with a title and lines of languages.

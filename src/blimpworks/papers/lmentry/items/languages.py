@@ -16,6 +16,7 @@ from typing import Literal
 from jamo import h2j, j2hcj
 
 Key = tuple[tuple[int, ...], str, str]
+"""Sort key of a word: the letters' positions in the alphabet, the word with accents, the word."""
 FIRST_JAMO, LAST_JAMO = "ㄱ", "ㅣ"
 CONSONANTS = 19
 """Number of consonants, which are first in the Hangul alphabet; each syllable begins with one."""
@@ -69,7 +70,7 @@ ENDINGS: dict[Case, tuple[str, str, str]] = {
     "absolutive_plural": ("ak", "ak", "ak"),
     "comitative_singular": ("arekin", "arekin", "arekin"),
     "comitative_plural": ("ekin", "ekin", "ekin"),
-    # Both are indefinite; the genitive is possessive.
+    # The forms of these two cases are indefinite. The genitive is the possessive one.
     "ergative": ("ak", "k", "ek"),
     "genitive": ("aren", "ren", "en"),
 }
@@ -87,7 +88,7 @@ def decline(noun: str, case: Case) -> str:
 
 
 def _related(category: str, have: str) -> str:
-    # The phrase "words that have to do with" a category.
+    # "Words that have to do with" a category; ``have``: singular or plural form of the verb.
     return f"{decline(category, 'comitative_singular')} zerikusia {have} hitz"
 
 
@@ -96,18 +97,19 @@ def category_name(
 ) -> str:
     """Return a Basque category as template ``number`` of a task on categories has it.
 
-    Words relate to ``abstract`` categories and belong to other categories. The release replaces
-    "and" by "or" in a name before it looks for the name in ``abstract``, and so misses a category.
-    With ``correct``, it looks for the unchanged name.
+    Words relate to an ``abstract`` category (art), but belong to any other category (animals), so
+    that phrases and cases differ. The release replaces "and" by "or" in a name. It then looks for
+    the new name in ``abstract``, and so misses names with "and". With ``correct``, the unchanged
+    name is looked for.
     """
     if task in ("most_associated_word", "least_associated_word"):
         case: Case = "absolutive_singular" if category in abstract else "absolutive_plural"
         return decline(category, case)
-    either = category.replace(" eta ", " edo ")
-    is_abstract = (category if correct else either) in abstract
+    with_or = category.replace(" eta ", " edo ")  # "and" to "or"
+    is_abstract = (category if correct else with_or) in abstract
     if task == "all_words_from_category":
-        return decline(_related(either, "duten") if is_abstract else either, "absolutive_plural")
-    name = _related(either, "duen") if is_abstract else either
+        return decline(_related(with_or, "duten") if is_abstract else with_or, "absolutive_plural")
+    name = _related(with_or, "duen") if is_abstract else with_or
     return decline(name, "genitive") if number == 3 else name
 
 

@@ -1,9 +1,11 @@
 """Read the language packs, and the declarations of how each task's arguments are drawn.
 
-``read_pack`` reads a pack, a YAML file with a language's prompts, alphabet and answer patterns.
-``read_declarations`` reads the one file for all languages, ``declaration_of`` returns the settings
-of a task in a language. Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 7
-to 33, appendix A.3, and the benchmark's released code at the paper's time.
+``read_pack`` reads a pack, a YAML file with a language's templates of prompts, its alphabet and its
+patterns of answers. ``read_declarations`` reads the one file of declarations for all languages;
+``declaration_of`` returns the settings of a task in a language.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 7 to 33, appendix A.3, and
+the benchmark's released code at the paper's time.
 """
 
 import string
@@ -150,7 +152,7 @@ def _parsed(path: Path) -> Pack:
 
 
 def _lenders(pack: Pack, folder: Path) -> dict[str, Path]:
-    # Packs with patterns that the release uses for some of this pack's tasks, by language.
+    # {language: pack} of the packs whose patterns the release uses for some of this pack's tasks.
     scorers = pack.answers.published_scorers if pack.answers else {}
     return {lang: folder / f"{lang}.yaml" for lang in sorted({*scorers.values()})}
 
@@ -295,8 +297,12 @@ def read_declarations(path: Path) -> Declarations:
 def declaration_of(
     declared: Declarations, name: str, lang: str, variant: Variant, path: Path | str = "tasks.yaml"
 ) -> Sampling:
-    """Return the declaration of a task or subset in a language. Raises UserError."""
-    # Later settings win: of the task, its subset, the language, and both in the language.
+    """Return the declaration of a task or subset in a language and variant.
+
+    Raises UserError for a faulty one.
+    """
+    # Later settings replace earlier ones: of the task, of its subset, of the language, of the task
+    # in the language, of the subset in the language, and of the corrected variant.
     merged: dict[str, Any] = {}
     levels = [declared.tasks[task_of(name)], declared.subsets.get(name, {})]
     for settings in levels:

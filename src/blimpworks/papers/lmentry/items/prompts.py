@@ -41,11 +41,14 @@ EXHAUSTIVE = ("letters", "homophones", "ends")
 
 
 def join_words(pack: Pack, texts: Sequence[str], name: str, number: int, *, corrected: bool) -> str:
-    """Quote words and join them to a list, as template ``number`` of a task or subset does."""
+    """Quote words and join them to a list, as template ``number`` of a task or subset does.
+
+    ``name``: of the task or subset. English gives '"cat", "dog" and "bird"'.
+    """
     quoted = [f'"{word}"' for word in texts]
-    usual = pack.lists.last
+    right = pack.lists.last
     # The release joins the words of some tasks otherwise, by error.
-    conjunction = usual if corrected else pack.lists.slips.get(name, usual)
+    conjunction = right if corrected else pack.lists.slips.get(name, right)
     if number == WITH_COMMAS:
         conjunction = ", "
     return ", ".join(quoted[:-1]) + conjunction + quoted[-1]
@@ -75,11 +78,12 @@ def names_of(pack: Pack) -> list[str]:
 def _settings_number(task: Sampling, pack: Pack) -> int | None:
     """Return the number of a template's prompts by the settings; None if the resources decide it.
 
-    ``task.nominal`` is one of:
-    - a number, which is returned;
-    - "made": the resources decide, for all prompts that they allow are made;
-    - "drawn": the sampler decides: ``size``, or one prompt for each of the release's letters.
-      Samplers in ``EXHAUSTIVE`` take all arguments, so that the resources decide.
+    It depends on ``task.nominal``:
+
+    - a number: this number
+    - "made": None, since all prompts that the resources allow are made
+    - "drawn": ``size``; for letters of the release, the number of letters; None for the samplers in
+      ``EXHAUSTIVE``, which take all arguments
     """
     if task.nominal != "drawn":
         return None if task.nominal == "made" else task.nominal

@@ -24,13 +24,14 @@ WORDS, RHYMES, HOMOPHONES = "lmentry_words.json", "rhyme_groups.json", "homophon
 SENTENCES = "simple_sentences.csv"
 CATEGORIES, NOUNS = "words_by_category.json", "nouns_by_category.json"
 ONE_LIST = "nouns-by-category.json"
-"""The only list of categories in English, which takes the place of both."""
+"""The only list of categories in English, which takes the place of ``CATEGORIES`` and ``NOUNS``."""
 FORMS = ("plurals.json", "verbs_ing.json")
 UNAMBIGUOUS = "phonetically_unambiguous_words.json"
 ALIKE, UNLIKE = ("word", "homophone"), ("easy1", "easy2", "semantic1", "semantic2")
 HOMOPHONE_COLUMNS = (*ALIKE, *UNLIKE)
 PLACEHOLDERS = frozenset({"german sentence"})
 Groups = Mapping[str, Sequence[str]]
+"""Words of each category or rhyme group, by its name."""
 Words = Mapping[str, Mapping[str, Any]]
 """Annotation of words: ``pos`` (part of speech; in English a list), CEFR ``levels`` (English)."""
 

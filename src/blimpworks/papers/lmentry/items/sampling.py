@@ -39,7 +39,7 @@ class Draw(NamedTuple):
 
 
 Draws = Iterator[Draw | None]
-"""Endless draws; None for an unusable one."""
+"""Endless draws; None where the drawn words cannot make a prompt."""
 MOST_FRUITLESS_DRAWS = 20_000
 """Number of draws without a new result after which drawing ends."""
 LIST_LENGTH = 5
@@ -94,7 +94,10 @@ def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:
 
 
 def draw_words(source: Source, rng: Random) -> list[Arguments]:
-    """Sample words, then drop words of other parts of speech; an answer is a letter."""
+    """Sample words, then drop words of other parts of speech than the task's.
+
+    Only in tasks on the first or last letter there is an answer, which is that letter.
+    """
     task = source.task
     drawn = []
     for word in rng.sample(source.words, min(task.size, len(source.words))):
@@ -171,9 +174,9 @@ def draw_associated(source: Source, rng: Random) -> Draws:
         answer_group, distractor_group = rng.sample(names, 2)
         answers, distractors_pool = groups[answer_group], groups[distractor_group]
         if not task.ambiguous:
-            both = {*answers} & {*distractors_pool}
-            answers = [word for word in answers if word not in both]
-            distractors_pool = [word for word in distractors_pool if word not in both]
+            in_both = {*answers} & {*distractors_pool}
+            answers = [word for word in answers if word not in in_both]
+            distractors_pool = [word for word in distractors_pool if word not in in_both]
             if not answers or len(distractors_pool) < LIST_LENGTH - 1:
                 yield None
                 continue
@@ -203,6 +206,7 @@ def draw_category(source: Source, rng: Random) -> Draws:
         pools[name] = pool
     yes, no = source.pack.yes_no or ("", "")
     while True:
+        # The draws have the order of the release.
         category = rng.choice(names)
         n_outside = rng.choice(task.distractors)  # words that are not of the category
         number = rng.choice((LIST_LENGTH,))  # the release draws here too
@@ -214,11 +218,11 @@ def draw_category(source: Source, rng: Random) -> Draws:
         listed_words = [*category_words]
         for position, word in zip(positions, distractors, strict=True):
             listed_words.insert(position, word)
-        holds = n_outside == 0 if task.opposite else n_outside < number
+        is_yes = n_outside == 0 if task.opposite else n_outside < number
         arguments = {"category": category, "num_words": number, "words": listed_words}
         arguments |= {"category_words": category_words, "distractors": distractors}
         arguments |= {"num_distractors": n_outside, "distractor_indices": positions}
-        arguments["answer"] = yes if holds else no
+        arguments["answer"] = yes if is_yes else no
         yield Draw((tuple(category_words), tuple(distractors), tuple(positions)), arguments)
 
 
@@ -308,34 +312,38 @@ def draw_order(source: Source, rng: Random) -> Draws:
             word, partner = rng.choice(groups[letter]), rng.choice(groups[following[letter]])
             yield _in_random_order(word, partner, rng)
     if task.relation == "far":
-        apart = min(FAR, len(letters) // 2)
+        distance = min(FAR, len(letters) // 2)
         rank = {letter: number for number, letter in enumerate(letters)}
-        early = [letter for letter in present if rank[letter] < apart]
-        late = [letter for letter in present if rank[letter] >= apart]
+        early = [letter for letter in present if rank[letter] < distance]
+        late = [letter for letter in present if rank[letter] >= distance]
         while True:
             first = rng.choice((False, True))
             letter = rng.choice(early if first else late)
             word, opposite = rng.choice(groups[letter]), late if first else early
-            distant = [x for x in opposite if abs(rank[x] - rank[letter]) >= apart]
+            distant = [x for x in opposite if abs(rank[x] - rank[letter]) >= distance]
             if not distant:
                 yield None
                 continue
             partner = rng.choice(groups[rng.choice(distant)])
             yield _in_random_order(*(word, partner) if first else (partner, word), rng)
     # In the release, two words with the same first letter may begin with any character.
-    same = [letter for letter, members in groups.items() if len(members) > 1]
-    usable = {"ascii": [*ascii_lowercase], "alphabet": [*groups]}.get(task.initials)
-    candidates = [w for w in source.words if usable is None or letter_of(w) in usable]
+    shared_letters = [letter for letter, members in groups.items() if len(members) > 1]
+    allowed_letters = {"ascii": [*ascii_lowercase], "alphabet": [*groups]}.get(task.initials)
+    candidates = [
+        w for w in source.words if allowed_letters is None or letter_of(w) in allowed_letters
+    ]
     key = alphabet.key if task.order == "alphabet" else None
     while True:
         if task.relation == "any":
             word, partner = rng.sample(candidates, 2)
         elif task.relation == "same":
-            word, partner = rng.sample(groups[rng.choice(same)], 2)
+            word, partner = rng.sample(groups[rng.choice(shared_letters)], 2)
         else:
             word, partner = (rng.choice(groups[x]) for x in rng.sample(present, 2))
-        holds = min(word, partner, key=key) == word
-        yield Draw((word, partner), pair(word, partner, 0) if holds else pair(partner, word, 1))
+        word_is_first = min(word, partner, key=key) == word
+        yield Draw(
+            (word, partner), pair(word, partner, 0) if word_is_first else pair(partner, word, 1)
+        )
 
 
 def _in_random_order(answer: str, distractor: str, rng: Random) -> Draw:
@@ -344,7 +352,10 @@ def _in_random_order(answer: str, distractor: str, rng: Random) -> Draw:
 
 
 def draw_lengths(source: Source, rng: Random) -> Draws:
-    """Draw two words of different lengths. As in the release none is "a" or repeats a letter."""
+    """Draw two words of different lengths; the longer one, or the opposite, is the answer.
+
+    As in the release, no word is "a" or has a letter twice.
+    """
     task = source.task
     usable = [word for word in source.words if word.lower() != "a"]
     if task.letters_only:

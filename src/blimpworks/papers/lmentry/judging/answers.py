@@ -83,7 +83,7 @@ def read_like_release(text: str, role: str) -> Iterator[Argument]:
 def find_word_end(text: str, start: int, end: int, particles: Particles) -> int:
     """Return the end of the word ``text[start:end]``, or of this word with one of ``particles``.
 
-    Returns -1 if ``text[start:end]`` is inside of a longer word.
+    Returns -1 if ``text[start:end]`` is inside of a longer word: "cat" in "cats".
     """
     if start and text[start].isalnum() and text[start - 1].isalnum():
         return -1
@@ -146,7 +146,8 @@ OPEN = {role: chr(_FIRST + len(ROLE_NAMES) + number) for number, role in enumera
 BRACKETS = f"{CLOSE[ROLE[ROLE_NAMES[0]]]}-{OPEN[ROLE[ROLE_NAMES[-1]]]}"
 """Range of all brackets, for use in a character class."""
 ANY_BRACKETS = f"[{BRACKETS}]*"
-"""Expression of any number of brackets, which patterns allow after each character."""
+"""Expression of any number of brackets. Patterns allow these after each character, since a word of
+a pattern may also be an argument."""
 SPACE = rf"(?:[^a-z0-9{BRACKETS}]{ANY_BRACKETS})"
 """Expression of the release's space between words: any character but ASCII letters and digits."""
 _INSIDE_WORDS = {ROLE[name] for name in ("sentence", *LISTED_ROLES)}
@@ -284,8 +285,8 @@ def any_of(texts: Iterable[str]) -> str:
 def article_pattern(form: str, follow: frozenset[str]) -> re.Pattern[str]:
     """Return the pattern of the gold answer ``form``, such as "a", where it is an article.
 
-    An article is inside a clause, without quotation marks, before a word that is not in ``follow``,
-    the words that may follow an answer.
+    An article is inside a clause, without quotation marks, before a word: "it is a letter". It is
+    no article before a word in ``follow``, the words that may follow an answer: "it is a because".
     """
     after = rf"(?= [\"{ROLE_CHARACTERS}]| (?!(?:{any_of(sorted(follow))})\b)\w)"
     return re.compile(rf"(?<=[\w{ROLE_CHARACTERS}] )" + re.escape(form) + after)

@@ -44,7 +44,8 @@ _CATEGORY_CASES: dict[str, tuple[Case, Case]] = {
     "absolutive": ("absolutive_singular", "absolutive_plural"),
     "comitative": ("comitative_singular", "comitative_plural"),
 }
-"""Cases of a category: if words relate to it (art), and if words belong to it (animals)."""
+"""Two cases for each case of a role: if words relate to the category (art), and if words belong to
+it (animals)."""
 
 
 @lru_cache(maxsize=4096)
@@ -193,8 +194,8 @@ class PublishedChoice:
             ascii_words = answers.ASCII_WORD.findall(answer)
             candidates = ascii_words if rules.lone == "words" else [*{*tokens}]
             # For this rule the gold answer is a number in digits, or a word without capitals.
-            usual = [form for form in gold_forms if form.isdigit() or not self._asks_number]
-            is_gold = candidates == usual[:1] and not misses_capitals
+            accepted = [form for form in gold_forms if form.isdigit() or not self._asks_number]
+            is_gold = candidates == accepted[:1] and not misses_capitals
             if rules.lone and len(candidates) == 1 and not is_gold:
                 return Verdict.wrong("lone")
 
@@ -292,7 +293,8 @@ class CorrectedChoice:
     ) -> Verdict:
         """Judge by patterns that match the full answer, a line or clause, or text inside of it.
 
-        ``article``: the gold answer if it may also be an article ("a"), else empty.
+        ``article``: the gold answer if it may also be an article ("a"), else empty. ``difference``:
+        of the two words' lengths. ``answer``: normalised, without repetitions of the prompt.
         """
         # Patterns have no quotation marks around a full answer, and optional ones around its words.
         answer = answer.strip('"')

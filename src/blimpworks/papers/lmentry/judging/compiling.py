@@ -44,8 +44,9 @@ Roles = Mapping[str, str]
 """Expressions by role. Two more keys: ``AFTER_EACH``, and "=" + text for ``Substitutes``."""
 AFTER_EACH = "~"  # key of the expression that may follow each character of a pattern
 Substitutes = Sequence[tuple[str, str]]
-"""Pairs (text, role): a text of patterns that equals an argument. Marked answers have the character
-of the argument's role in its place. The text is a word, or the character of another role."""
+"""Pairs (text, role): a text of patterns that equals an argument ("the", in a prompt about "the").
+Marked answers have the character of the argument's role in its place. The text is a word, or the
+character of another role."""
 _TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")  # a mark beside a role
 NO_WORD_CHARACTER = r"[^\pL\pN]"
 ANY_CHARACTER = {"published": rf"[^\n{BRACKETS}]", "corrected": r"[. ]"}
@@ -101,9 +102,10 @@ def counts_of(
 ) -> dict[str, str]:
     """Return the expressions of four roles: right and wrong differences of two words' lengths.
 
-    n: the right ``difference``; w: the same in words; m: any other number; d: another number in
-    digits. ``numerals``: words for the numbers from one, with ``|`` between alternatives.
-    ``written``: words for the difference, if ``numerals`` are wrong. ``wrong``: more wrong words.
+    n: the right ``difference``, in digits or words; w: the same in words only; m: any other number,
+    in digits or words; d: any other number in digits only. ``numerals``: words for the numbers from
+    one, with ``|`` between alternatives. ``written``: words for the difference, if ``numerals`` are
+    wrong. ``wrong``: more wrong words.
     """
     right_words: Sequence[str] = ()
     if written is not None:

@@ -117,9 +117,9 @@ class Family(Strict):
     corrected_reject: Patterns = ()
     """Wrong answers that the release does not reject."""
     before: Patterns = ()
-    """Optional texts before a pattern ("of the words {word1} and {word2} ")."""
+    """Optional texts before a right sentence ("of the words {word1} and {word2} ")."""
     after: Patterns = ()
-    """Optional texts after a pattern (" in alphabetical order")."""
+    """Optional texts after a right sentence (" in alphabetical order")."""
 
     @model_validator(mode="after")
     def _check_slots(self) -> Self:
@@ -253,9 +253,10 @@ class AnswerPatterns(Strict):
 
 _ROLE = re.compile(r"\{(\w+)\}")
 Changed = Sequence[tuple[str, str]]
-"""Pairs of an argument's role and a text that the release replaces in it; perhaps ``TWINS``."""
+"""Pairs of an argument's role and a text that the release replaces in it: ("answer", "more") if the
+answer is "moreover". It may also have ``TWINS``."""
 TWINS = ("distractor", "query")
-"""Pair in ``Changed`` if the distractor is the same word as the query."""
+"""Mark in ``Changed`` that the distractor is the same word as the query. It replaces no text."""
 
 
 class Framed(NamedTuple):

@@ -41,7 +41,8 @@ FEWEST_CUT_WORDS = 3  # words of the shortest repetition that the end of the ans
 LONGEST_LABEL = 40  # characters of the longest label ("Question: ") before a repetition
 _ENDS = re.compile(r"(?<=[.?!。])[\s\"]+|\n")  # between sentences
 _PHRASE = re.compile(r"[^\W_]+ [^\W_]+(?: [^\W_]+)+")  # three words or more
-_BEFORE = re.compile(r"(?:(?:^|(?<=\n))[^\W_]+(?: [^\W_]+)?:\s*)?[\"'¿¡\[(-]*$")  # Your question: "
+# A label and marks before a repetition (Your question: "), and marks after it.
+_BEFORE = re.compile(r"(?:(?:^|(?<=\n))[^\W_]+(?: [^\W_]+)?:\s*)?[\"'¿¡\[(-]*$")
 _BEHIND = re.compile(r"[\"'?!:.…\])]*")
 _OPENING = re.compile(r"([^\W\d_]+) ([^\W\d_]+ [^\W\d_]+)\b")  # (Write) (a word)
 _STATED = re.compile(r"\.(?![\"'])")  # the full stop of a statement
@@ -82,14 +83,16 @@ def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
 def without_prompt(answer: str, sentences: list[Sentence], opening: re.Match[str] | None) -> str:
     """Remove repetitions of the prompt from an answer.
 
-    ``opening``: the prompt's first three words. Labels of repetitions ("Question: ") and the
+    ``sentences``: of the prompt. ``opening``: the prompt's first three words, for prompts that ask
+    to write; else None. Labels of repetitions ("Question: ") and the
     instruction ("Write a word that ...") are removed too. A question with a full stop is kept,
     since it is a statement in some languages.
     """
     hinted = [sentence for sentence in sentences if sentence.hint in answer]
+    # Words of the answer, as spans and as a text with one space around each word.
     spans = [match.span() for match in answers.WORD.finditer(answer)] if hinted else []
     text = f" {' '.join(answer[start:end] for start, end in spans)} "
-    echoes = []
+    echoes = []  # first word, last word, whether a question is repeated
     for sentence in hinted:
         echoes += [(*span, sentence.is_question) for span in _find_repetitions(text, sentence)]
     remaining_texts, read_to = [], 0

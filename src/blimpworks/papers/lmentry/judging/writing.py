@@ -183,9 +183,9 @@ class EdgeJudge:
                 if stem != after and not stem[:1].isalnum():
                     after = stem
                     break
-            outside, inside = (before, after) if self._at_start else (after, before)
-            # The line must have another word, but not beyond the prompt's word.
-            if role and LETTER_OR_DIGIT.search(inside) and not LETTER_OR_DIGIT.search(outside):
+            beyond, remainder = (before, after) if self._at_start else (after, before)
+            # The line must have another word, and none beyond the prompt's word.
+            if role and LETTER_OR_DIGIT.search(remainder) and not LETTER_OR_DIGIT.search(beyond):
                 return Verdict(True, candidate == answer, "made")
         verdict = self._patterns(answers.replace_word(answer, argument, ""))
         return verdict or Verdict(False, len(lines) == 1, "none")

@@ -45,7 +45,8 @@ class YesNoJudge:
         if published:
             yes_no = declared.published_yes_no or (yes[0], no[0])
             yes, no = yes_no[:1], yes_no[1:]
-        # Keys of the next mappings are gold answers: True for yes.
+        # The keys of the next two mappings are gold answers, True for yes. ``_forms`` has the words
+        # for that answer; ``_yes_no_arguments`` those for both answers, with roles.
         self._forms = {True: tuple(map(str.lower, yes)), False: tuple(map(str.lower, no))}
         self._yes_no_arguments: dict[bool, list[Argument]] = {}
         for gold, forms in self._forms.items():
