@@ -187,10 +187,7 @@ def export_croissant(
                 )
             for path in paths:
                 crate.write_csv(crate.read_table("items", path), root / name / f"{path.stem}.csv")
-            jobs_of_items = jobs_behind(paths)
-            rows = crate.sources_behind(jobs_of_items, campaign)
-            licences = [*crate.licences_behind(jobs_of_items, rows, results)]
-            write_croissant(root / name, plan, licences)
+            write_croissant(root / name, plan, crate.item_licences(paths, plan))
     return [output / name / FILE_NAME for name in tables]
 
 

@@ -115,7 +115,9 @@ def write_crate(plan: tables.CratePlan, output: Path) -> str:
         for name, frame in {**written, "dictionary": tables.dictionary(columns)}.items():
             tables.write_csv(frame, root / f"{name}.csv")
         for folder in sorted(path for path in (root / "items").glob("*") if path.is_dir()):
-            write_croissant(folder, plan, [*plan.licences])
+            in_folder = [copy for copy in copies if copy.path.parent == folder.relative_to(root)]
+            originals = [copy.original for copy in in_folder]
+            write_croissant(folder, plan, tables.item_licences(originals, plan))
         codes = [
             f"## {name}\n\n```python\n{formula_code(name)}```\n"
             for name in sorted(cells["formula"].unique())

@@ -25,7 +25,7 @@ from blimpworks.audit.cells import CELLS_SUFFIX
 from blimpworks.audit.check import make_again, verify
 from blimpworks.audit.evidence import FOLDERS as EVIDENCE_FOLDERS
 from blimpworks.audit.evidence import nearest
-from blimpworks.audit.lineage import Jobs, Lineage
+from blimpworks.audit.lineage import Jobs, Lineage, jobs_behind
 from blimpworks.campaign.catalogue import Pinned, SourceRow, TreebankRow, load_catalogue
 from blimpworks.campaign.paper import Citation
 from blimpworks.campaign.registry import benchmarks, file_reader, find_paper, paper_of
@@ -414,6 +414,12 @@ def licences_behind(jobs: Jobs, rows: Mapping[Path, Pinned], results: Path) -> d
     if not_in_catalogue := retrieved_files(jobs) - rows.keys():
         counts[UNSTATED] += len(not_in_catalogue)
     return dict(counts.most_common()) or {UNSTATED: 0}
+
+
+def item_licences(items: Iterable[Path], plan: CratePlan) -> list[str]:
+    """Return the names of licences of the files that tables of items were made from."""
+    jobs = jobs_behind(items)
+    return [*licences_behind(jobs, sources_behind(jobs, plan.campaign), plan.results)]
 
 
 ANY = "*"
