@@ -112,9 +112,9 @@ def test_of_half_the_pairs_the_grammatical_sentence_is_the_first_category(right)
 def test_only_pairs_with_all_their_judgements_enter():
     ratings = rated([3, 2, 1, 3])
     lacking = pd.concat([ratings, rated([0, 0])[:5].assign(item_id=["x", "x", "y", "y", "y"])])
-    assert len(analysis.complete(lacking, 3)) == 5
+    assert len(analysis.complete_pairs(lacking, 3)) == 5
     more = pd.concat([ratings, ratings[:1]])
-    assert [*analysis.complete(more, 3).index] == ["i1", "i2", "i3"]
+    assert [*analysis.complete_pairs(more, 3).index] == ["i1", "i2", "i3"]
     assert math.isnan(analysis.kappa("free", ratings[:0], 3))
 
 

@@ -11,11 +11,12 @@ BENCHMARK, LANG = "urblimp", "urd"
 HUMAN = "human"
 """Model name of people's judgements."""
 _ROWS = read_cells(Path(__file__).with_name("paradigms.tsv"))
+# A phenomenon of several paradigms has a row for each; ``part`` tells them apart.
 PHENOMENON_OF = {row["paradigm"]: row["phenomenon"] for row in _ROWS}
 PHENOMENA = {row["phenomenon"]: row["name"] for row in _ROWS}
-"""Names of phenomena."""
+"""{phenomenon: printed name}, in the paper's order."""
 PARADIGMS = {
     row["paradigm"]: f"{row['name']}: {row['part']}" if row["part"] else row["name"]
     for row in _ROWS
 }
-"""Names of all paradigms."""
+"""{paradigm: printed name}, such as "Oblique: pronoun", in the paper's order."""
