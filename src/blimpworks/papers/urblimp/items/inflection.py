@@ -76,10 +76,13 @@ class Paradigm(Strict):
     _forms_by_lemma: dict[str, dict[str, tuple[str, ...]]] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="after")
-    def _check_inside(self) -> Self:
-        for cell in chain.from_iterable(self.inside.items()):
+    def _check_cell_names(self) -> Self:
+        for cell in chain(*self.inside.items(), *self.irregular.values()):
             if cell not in self.cells:
-                raise ValueError(f"inside names {cell!r}, which is no cell of the paradigm")
+                raise ValueError(
+                    f"inside or irregular names {cell!r}, which is no cell of the paradigm; "
+                    f"expected one of {', '.join(self.cells)}, with features in the same order"
+                )
         return self
 
     @cached_property
@@ -147,7 +150,18 @@ class Inflection(Strict):
                 f"governments name the paradigm {unknown[0]!r}; expected one of "
                 f"{', '.join(self.paradigms) or 'none, for there is none'}"
             )
+        for government in self.governments:
+            for cell in government.cells:
+                if not self.has_cell(cell_of(cell)):
+                    raise ValueError(
+                        f"governments name {cell!r}; expected features of a paradigm's cell"
+                    )
         return self
+
+    def has_cell(self, features: Cell) -> bool:
+        """Tell whether some paradigm has a cell with these features."""
+        cells = chain.from_iterable(paradigm.cells for paradigm in self.paradigms.values())
+        return any(features.items() <= cell_of(cell).items() for cell in cells)
 
     def readings(self, word: TreeWord, following: TreeWord | None = None) -> list[Reading]:
         """Return the cells that a word's form fills, given the next word of its complex."""

@@ -229,6 +229,14 @@ class Pattern:
     relations: tuple[Relation, ...] = ()
 
     @property
+    def annotated(self) -> frozenset[str]:
+        """Features except the form, and "->" for edges: conditions that plain text cannot meet."""
+        names = {feature.name for features in self.nodes.values() for feature in features}
+        for relation in self.relations:
+            names |= {relation.sign} if relation.sign == "->" else {*relation.names}
+        return frozenset(names - {"form"})
+
+    @property
     def group_count(self) -> int:
         """Number of groups of words that no edges connect."""
         # Each edge merges the groups of its ends. Words of a group have the same set object.

@@ -167,6 +167,17 @@ def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
                 added.add(node)
 
 
+def _check_excluded(key: str, patterns: Sequence[Pattern], pattern: Pattern | None) -> None:
+    """Raise ValueError for an excluded pattern that would hold of any words of a sentence."""
+    nodes = pattern.nodes if pattern else {}
+    for number, excluded in enumerate(patterns):
+        if not excluded.nodes.keys() & nodes.keys():
+            raise ValueError(
+                f"{key}.{number} has {', '.join(excluded.nodes)}, expected a word of the "
+                f"pattern among them: {', '.join(nodes) or 'there is no pattern'}"
+            )
+
+
 class Rule(Strict, arbitrary_types_allowed=True):
     """A rule that makes pairs from one type of sentences."""
 
@@ -174,7 +185,7 @@ class Rule(Strict, arbitrary_types_allowed=True):
     variant: Variant | None = None
     """The only variant that uses the rule; null for both."""
     source: Literal["treebank", "text"] = "treebank"
-    """text: the pattern has no edges, so that the rule applies to plain text too."""
+    """text: the rule applies to plain text too; its patterns have only forms and their order."""
     pattern: Request
     without: tuple[Request, ...] = ()
     """Patterns that must not hold; each names at least one word of the match."""
@@ -191,13 +202,14 @@ class Rule(Strict, arbitrary_types_allowed=True):
     @pydantic.model_validator(mode="after")
     def _check_word_names(self) -> Self:
         _check_names(self.pattern, [*self.prepare, *self.change])
-        for key, patterns in (("without", self.without), ("corrected", self.corrected)):
-            for number, excluded in enumerate(patterns):
-                if not excluded.nodes.keys() & self.pattern.nodes.keys():
-                    raise ValueError(
-                        f"{key}.{number} has {', '.join(excluded.nodes)}, expected a word of the "
-                        f"pattern among them: {', '.join(self.pattern.nodes)}"
-                    )
+        _check_excluded("without", self.without, self.pattern)
+        _check_excluded("corrected", self.corrected, self.pattern)
+        for pattern in (self.pattern, *self.without, *self.corrected):
+            if self.source == "text" and pattern.annotated:
+                raise ValueError(
+                    f"source is text, but a pattern has {', '.join(sorted(pattern.annotated))}, "
+                    "which plain text does not have; expected forms and their order (<, <<) only"
+                )
         return self
 
 
@@ -246,6 +258,11 @@ class Fault(Strict, arbitrary_types_allowed=True):
     sentences: dict[str, tuple[str, ...]] = Field(default={})
     """Ids of faulty sentences that no pattern matches, by the name of their treebank's file."""
 
+    @pydantic.model_validator(mode="after")
+    def _check_without(self) -> Self:
+        _check_excluded("without", self.without, self.pattern)
+        return self
+
     def is_in(self, tree: Tree) -> bool:
         if tree.sent_id in self.sentences.get(tree.file, ()):
             return True
@@ -285,6 +302,11 @@ def read_declaration(path: Path, language: Language) -> ParadigmRules:
                     present = language.tables
                 case Add(add=name):
                     present = language.inflection.paradigms
+                case Inflect(unless=unless) if unless and not language.inflection.has_cell(unless):
+                    raise UserError(
+                        f"{path}: rule {rule.name!r} has unless {unless}, but no cell of the "
+                        "pack's inflections has these features; correct them."
+                    )
                 case _:
                     continue
             if name not in present:
