@@ -5,7 +5,8 @@ A rule makes minimal pairs from sentences that match a pattern (docs/urblimp_rul
     pattern: V [upos=VERB]; V -[nsubj]-> S
     change: [{inflect: V, to: {Gender: other}}]
 
-``prepare`` changes both sentences of a pair, ``change`` only the ungrammatical one.
+V and S are the rule's names of two words, a verb and its subject. ``prepare`` changes both
+sentences of a pair, ``change`` only the ungrammatical one. A complex is a word and its auxiliaries.
 """
 
 from collections.abc import Collection, Sequence
@@ -26,9 +27,9 @@ from blimpworks.strict import Strict
 LANGUAGE = "language"
 """Name of the language's pack; other files are called after paradigms."""
 Node = str
-"""Name of a word in a rule."""
+"""A rule's name of a word, such as V."""
 OF = "="
-"""Prefix of a word's name that stands for the value of its feature: ``Gender: =S``."""
+"""Prefix of a name in ``to``: ``Gender: =S`` means the gender that the word S has."""
 NODES = ("delete", "inflect", "replace", "after", "agreeing", "move")
 """Keys of operations that name a word, which must exist."""
 
@@ -49,9 +50,9 @@ class Inflect(Strict):
     along: tuple[str, ...] = ()
     """Relations of later children, such as a verb's auxiliaries, that are inflected too."""
     agreeing: Node | None = None
-    """A word with which it must agree in these features before the change."""
+    """A word with which the complex must agree in the features of ``to`` before the change."""
     unless: dict[str, str] = Field(default={})
-    """Features that the context allows too; a new form with these is rejected as grammatical."""
+    """Features that are grammatical here too; a match is rejected if its new form can have them."""
 
 
 class Replace(Strict):
@@ -68,10 +69,10 @@ class Add(Strict):
     add: str
     """Paradigm of the new word."""
     name: Node
-    """Its name in later operations."""
+    """Name of the new word in later operations."""
     after: Node
     agreeing: Node
-    """The word that it agrees with in gender and number."""
+    """The word that the new word agrees with in gender and number."""
 
 
 class Move(Strict):
@@ -85,15 +86,18 @@ class Move(Strict):
 
 Operation = Delete | Inflect | Replace | Add | Move
 OPERATIONS: dict[str, type[Operation]] = {o.__name__.lower(): o for o in get_args(Operation)}
-"""Operations, by the key that only they have."""
+"""{key that only this operation has: operation}, such as "delete"."""
 
 
 def _operation_tag(operation: object) -> str | None:
+    """Return the name of the operation's class, by which pydantic chooses it; None if unknown."""
     if isinstance(operation, Strict):
         return type(operation).__name__
-    keys = operation if isinstance(operation, dict) else ()
-    # pydantic puts the tag into the location of errors; a tag that is no key can be cut from it.
-    return next((OPERATIONS[key].__name__ for key in keys if key in OPERATIONS), None)
+    for key in operation if isinstance(operation, dict) else ():
+        if key in OPERATIONS:
+            # pydantic adds the tag to locations of errors; as no key has its capital, we cut it.
+            return OPERATIONS[key].__name__
+    return None
 
 
 Step = Annotated[
@@ -130,11 +134,11 @@ def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
     """Raise ValueError for an operation that names a word which does not exist at that point."""
     nodes, deleted, added = [*pattern.nodes], set[str](), set[str]()
     for operation in operations:
-        # Uses of words: (key of the operation, the word's name, "=" if the name follows that sign).
+        # (key of the operation, name of a word there, "=" if this sign is before the name)
         uses = [(key, node, "") for key, node in operation if key in NODES and node is not None]
-        for value in operation.to.values() if isinstance(operation, Inflect) else ():
-            if value.startswith(OF):
-                uses.append(("to", value.removeprefix(OF), OF))
+        if isinstance(operation, Inflect):
+            values = operation.to.values()
+            uses += [("to", value.removeprefix(OF), OF) for value in values if value.startswith(OF)]
         for key, node, mark in uses:
             if node in added and key not in ("replace", "delete"):
                 raise ValueError(
@@ -196,8 +200,8 @@ class Rule(Strict, arbitrary_types_allowed=True):
     change: Annotated[tuple[Step, ...], Field(min_length=1)]
     """Changes of the ungrammatical sentence only."""
     context: tuple[Literal["previous", "next"], ...] = ()
-    """Reject a pair if the treebank has each changed word beside the same previous or next word,
-    where it may be grammatical. Deleted and moved words are not checked."""
+    """Reject a pair if the treebank has each new form beside the same previous or next word: it may
+    be grammatical there. Deleted and moved words are not checked."""
 
     @pydantic.model_validator(mode="after")
     def _check_word_names(self) -> Self:
@@ -229,10 +233,11 @@ class ParadigmRules(Strict):
     """The rules of a paradigm."""
 
     about: str
-    """Why the changed sentence is ungrammatical, in a sentence."""
+    """Reason why the changed sentence is ungrammatical, in one sentence."""
     rules: Annotated[tuple[Rule, ...], Field(min_length=1), AfterValidator(_check_distinct)]
 
     def of_variant(self, variant: Variant) -> list[Rule]:
+        """Return the rules of a variant, with all their excluded patterns in ``without``."""
         rules = [rule for rule in self.rules if rule.variant in (None, variant)]
         if variant == "corrected":
             rules = [r.model_copy(update={"without": r.without + r.corrected}) for r in rules]
