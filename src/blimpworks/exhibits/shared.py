@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import mean_interval, wilson
+from blimpworks.analysis.accuracy import weighted_interval, wilson
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
@@ -252,7 +252,7 @@ def accuracy_cell(
             low, high = wilson(float(rows["correct"].sum()), n)
             fields.update(low=100 * low, high=100 * high)
         elif rows["model"].nunique() == 1:
-            low, high = mean_interval(rows, weights or [1 / len(rows)] * len(rows))
+            low, high = weighted_interval(rows, weights or [1 / len(rows)] * len(rows))
             fields.update(low=100 * low, high=100 * high)
     return Cell(*position, value, text(value), formula, source, where_of(rows, keys), **fields)
 
