@@ -7,9 +7,10 @@ tables. A file has a line of ten tab-separated fields for each token; a blank li
     1\tDogs\tdog\tNOUN\t_\tNumber=Plur\t2\tnsubj\t_\t_
     2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
 
-The conllu package parses lines and comments; this module checks the rules of the format
-(https://universaldependencies.org/format.html). A byte order mark, CRLF line ends and surplus blank
-lines are allowed. A malformed sentence is an error, or is left out and reported.
+A token is a word (ID 3), a range of words that are written as one (3-4: *don't*), or an empty node,
+an omitted word (3.1). The conllu package parses lines and comments; this module checks the rules of
+the format (https://universaldependencies.org/format.html). A byte order mark, CRLF line ends and
+surplus blank lines are allowed. A malformed sentence is an error, or is left out and reported.
 """
 
 import csv
@@ -171,6 +172,7 @@ def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[T
     ``rows`` are the cells of the tokens' lines; ``first_line`` is the line of the first token.
     """
     word_positions = [position for position, row in enumerate(rows) if _is_word_id(row[0])]
+    # Number of words above the token, and last word of the range above it.
     words_before = range_end = 0
     for line, (row, token) in enumerate(zip(rows, tokens, strict=True), start=first_line):
         problem = _token_problem(row, token, words_before, len(word_positions))
@@ -211,6 +213,7 @@ def _token_problem(row: Sequence[str], token: Token, words_before: int, word_cou
         if not cell or cell.isspace():
             return f"{name} is blank, expected a value"
 
+    # A range is before its first word, an empty node after the word with its number.
     next_word = words_before + 1
     match token["ID"]:
         case int(word):
