@@ -27,7 +27,7 @@ _OPTIONS.log_errors = False
 
 
 def _fill_in(new: str, match: Any) -> str:
-    r"""Return the replacement ``new`` with a match's groups in place of references: ``\1``, ``\2``."""
+    r"""Return the replacement ``new`` with the groups of a match in place of ``\1``, ``\2``, …."""
 
     def value_of(reference: re.Match[str]) -> str:
         number, character = reference[1], reference[2]
