@@ -21,6 +21,7 @@ from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, PRODUCT, VALUES, Formula, truncate, truncated
 from blimpworks.exhibits.formulas import of_row as column_of_row
+from blimpworks.exhibits.shared import Place, Tables
 from blimpworks.papers.urblimp.exhibits import describe, evaluation, formulas
 from blimpworks.papers.urblimp.exhibits.data import paradigms_cell, table_models
 from blimpworks.papers.urblimp.exhibits.evaluation import GEMMA, RIVALS, TOP, choose_models
@@ -37,7 +38,7 @@ DECIMALS = {BY_PHENOMENON: 3, BY_PARADIGM: 5}
 
 
 def read_scores(
-    tables: shared.Tables, labels: Labels, models: Sequence[str], over: str = BY_PHENOMENON
+    tables: Tables, labels: Labels, models: Sequence[str], over: str = BY_PHENOMENON
 ) -> pd.DataFrame:
     """Read the scores of ``models`` that tests compare.
 
@@ -64,7 +65,7 @@ def cells_of_tests(
     scores: pd.DataFrame,
     among: str,
     names: Mapping[str, str],
-    printed: Mapping[shared.Place, pd.Series],
+    printed: Mapping[Place, pd.Series],
     over: str = BY_PHENOMENON,
 ) -> Iterator[Cell]:
     """Yield two cells for each test of the set ``among``: p, and p after Holm's correction.
@@ -94,7 +95,7 @@ def cells_of_tests(
             yield cell
 
 
-def _rank_models(tables: shared.Tables, labels: Labels) -> list[str]:
+def _rank_models(tables: Tables, labels: Labels) -> list[str]:
     """Return the models that judged all paradigms, the best average over phenomena first."""
     rows = evaluation.read_paradigms(tables, labels)
     rows = rows[rows["model"].isin(evaluation.complete_models(rows))]
@@ -103,7 +104,7 @@ def _rank_models(tables: shared.Tables, labels: Labels) -> list[str]:
 
 
 def _tests_table(
-    group: str, exhibit: str, preferred: Sequence[str], tables: shared.Tables, labels: Labels
+    group: str, exhibit: str, preferred: Sequence[str], tables: Tables, labels: Labels
 ) -> Exhibit:
     """Make a table of tests between the ``preferred`` models, which the caption calls ``group``.
 
@@ -127,7 +128,7 @@ table6 = partial(_tests_table, "the best", "table6", TOP)
 """Tabulate Table 6: tests between the best models of the paper, or else of the campaign."""
 
 
-def tests(tables: shared.Tables, labels: Labels) -> Exhibit:
+def tests(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate the tests of Tables 5 and 6 over paradigms instead of phenomena."""
     # Over phenomena, a phenomenon of one paradigm weighs as much as one of five paradigms, and the
     # ten differences give no p below .002.
@@ -159,11 +160,11 @@ GRANITE = ("granite-3.3-2b-base", "granite-3.3-8b-base")
 NOUN, PRONOUN = "dative_object_noun", "dative_object_pronoun"
 SINGULAR = "oblique_singular_noun"
 AVERAGE = "average"
-GRANITE_NOUN: shared.Place = ("granite-3.3", NOUN)
-ABOVE: shared.Place = (SINGULAR, "models above 90%")
-SIGNIFICANT: shared.Place = ("pt vs it", "significant")
+GRANITE_NOUN: Place = ("granite-3.3", NOUN)
+ABOVE: Place = (SINGULAR, "models above 90%")
+SIGNIFICANT: Place = ("pt vs it", "significant")
 """Keys of printed numbers; "pt vs it" are pretrained against instruction-tuned models."""
-TITLES: dict[shared.Place, str] = {
+TITLES: dict[Place, str] = {
     GRANITE_NOUN: "Granite base models: dative object, noun, about",
     ABOVE: "Masculine singular nouns: models of Table 7 above 90 %",
     SIGNIFICANT: "Gemma, pretrained against tuned: sizes with a significant gap",
@@ -195,8 +196,8 @@ def _rows_of(rows: pd.DataFrame, models: Sequence[str], paradigms: Sequence[str]
 
 
 def _count_cell(
-    cell_key: shared.Place,
-    key: shared.Place | None,
+    cell_key: Place,
+    key: Place | None,
     rows: pd.DataFrame,
     formula: Formula,
     total: int,
@@ -240,13 +241,13 @@ def _number_cells(
     tuned: Sequence[str],
     scores: pd.DataFrame | None,
     labels: Labels,
-) -> dict[shared.Place, Cell]:
+) -> dict[Place, Cell]:
     """Return the cells of numbers that ``rows`` of accuracies give, by key of the printed number.
 
     ``finished`` are the models that judged all paradigms. ``tuned`` are sizes of Gemma, each as
     pretrained and as tuned model, and ``scores`` are those of ``tuned``, None without any.
     """
-    cells: dict[shared.Place, Cell] = {}
+    cells: dict[Place, Cell] = {}
     for model in finished:
         key = (model, AVERAGE)
         cells[key] = evaluation.macro_cell(_rows_of(rows, [model], [*PARADIGMS]), key, key)
@@ -265,7 +266,7 @@ def _number_cells(
     return cells
 
 
-def text(tables: shared.Tables, labels: Labels) -> Exhibit:
+def text(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate numbers of the running text, and counts for its claims without a number."""
     rows, names = evaluation.read_paradigms(tables, labels), evaluation.model_names(labels.models)
     finished = [model for model in evaluation.complete_models(rows) if model != HUMAN]
@@ -284,7 +285,7 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
         cells = [replace(numbers[key], row=titles[key], column=shared.VALUE) for key in keys]
         return Exhibit(**describe("text"), cells=[*cells, *claims])
 
-    def recompute(key: shared.Place, title: str) -> Cell | None:
+    def recompute(key: Place, title: str) -> Cell | None:
         """Make the cell of a printed number; None if the paper's accuracies do not give it."""
         cell_key = (title, shared.AGAIN)
         if key == ("dataset", "paradigms"):
