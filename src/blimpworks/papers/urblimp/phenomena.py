@@ -20,3 +20,5 @@ PARADIGMS = {
     for row in _ROWS
 }
 """{paradigm: printed name}, such as "Oblique: pronoun", in the paper's order."""
+SHORT_NAMES = {row["paradigm"]: row["short"] for row in _ROWS}
+"""{paradigm: short name} for figures."""

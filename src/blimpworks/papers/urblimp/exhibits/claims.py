@@ -196,11 +196,7 @@ def _rows_of(rows: pd.DataFrame, models: Sequence[str], paradigms: Sequence[str]
 
 
 def _count_cell(
-    cell_key: Place,
-    key: Place | None,
-    rows: pd.DataFrame,
-    formula: Formula,
-    total: int,
+    cell_key: Place, key: Place | None, rows: pd.DataFrame, formula: Formula, total: int
 ) -> Cell:
     """Make a cell such as "3 of 10", where ``formula`` counts 3 among ``total`` 10."""
     count, (source, where) = int(formula(rows)), _origin_of(rows)
@@ -236,16 +232,12 @@ def _claim_cells(
 
 
 def _number_cells(
-    rows: pd.DataFrame,
-    finished: Sequence[str],
-    tuned: Sequence[str],
-    scores: pd.DataFrame | None,
-    labels: Labels,
+    rows: pd.DataFrame, finished: Sequence[str], scores: pd.DataFrame | None, labels: Labels
 ) -> dict[Place, Cell]:
     """Return the cells of numbers that ``rows`` of accuracies give, by key of the printed number.
 
-    ``finished`` are the models that judged all paradigms. ``tuned`` are sizes of Gemma, each as
-    pretrained and as tuned model, and ``scores`` are those of ``tuned``, None without any.
+    ``finished`` are the models that judged all paradigms. ``scores`` are those of Gemma models,
+    each size pretrained and tuned; None without a size that has both.
     """
     cells: dict[Place, Cell] = {}
     for model in finished:
@@ -261,7 +253,8 @@ def _number_cells(
     if len(singular):
         cells[ABOVE] = _count_cell(ABOVE, ABOVE, singular, formulas.above(0.9), len(singular))
     if scores is not None:
-        formula, sizes = formulas.significant(ALPHA, formulas.TUNED), len(tuned) // 2
+        formula = formulas.significant(ALPHA, formulas.TUNED)
+        sizes = formulas.scores_by(scores, BY_PHENOMENON).shape[1] // 2
         cells[SIGNIFICANT] = _count_cell(SIGNIFICANT, SIGNIFICANT, scores, formula, sizes)
     return cells
 
@@ -275,7 +268,7 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
         if {*pair} <= {*finished}:
             tuned += pair
     scores = read_scores(tables, labels, tuned) if tuned else None
-    numbers = _number_cells(rows, finished, tuned, scores, labels)
+    numbers = _number_cells(rows, finished, scores, labels)
     claims = _claim_cells(rows, finished, scores, names)
 
     if labels.source == "measured":

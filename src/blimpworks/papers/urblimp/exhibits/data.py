@@ -211,19 +211,8 @@ RULE_HEADS = {
     PRINTED: ("N of the paper", "printed"),
     IMPLIED: ("N of the paper", "implied"),
 }
-REASON_GROUP = {
-    "excluded by the rule": "excluded",
-    "no form by rule": "no form",
-    "not in the table": "no form",
-    "not in the lexicon": "no such word",
-    "made before": "repeated",
-    "the same sentence": "same",
-    "differs in several places": "several places",
-    "the treebank has it beside the same words": "attested",
-    "a sentence of the treebank": "attested",
-    "beyond per_paradigm": "beyond limit",
-    "faulty in the treebank": "faulty",
-}
+_REJECTIONS_FILE = Path(__file__).with_name("rejections.tsv")
+REASON_GROUP = {row["reason"]: row["column"] for row in read_cells(_REJECTIONS_FILE)}
 """{reason of a rejection, without details after a colon: end of the column "Rejected: …"}."""
 OTHER = "other"
 REJECTIONS = tuple(f"Rejected: {name}" for name in dict.fromkeys((*REASON_GROUP.values(), OTHER)))

@@ -30,6 +30,7 @@ from blimpworks.items import ALL
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.formulas import MACRO, macro_weights
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
+from blimpworks.papers.urblimp.phenomena import SHORT_NAMES as TICK_LABELS
 from blimpworks.papers.urblimp.settings import PSEUDO
 from blimpworks.tables import ACCURACIES
 
@@ -312,14 +313,6 @@ CHANCE = 50
 GENDER = "subject_verb_gender"
 SPREAD = 0.28
 """Distance between the models of a paradigm in Figure 2, in rows."""
-SHORT = {
-    "Subject-verb agreement": "S-V agreement",
-    "Noun-adjective": "N-Adj",
-    "differential object marking": "DOM",
-    "verb-object agreement": "V-O agreement",
-    "masculine singular noun": "masc. sg. noun",
-}
-"""Short forms of paradigms' names in Figure 2."""
 
 
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
@@ -361,7 +354,8 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         if (paradigm, model) in by_paradigm.index
     ]
     judged = {cell.row for cell in cells}
-    titles = [title for title in PARADIGMS.values() if title in judged]
+    paradigms = [paradigm for paradigm, title in PARADIGMS.items() if title in judged]
+    titles = [PARADIGMS[paradigm] for paradigm in paradigms]
     figure = style.new_figure(style.COLUMN_INCHES, 1.1 + 0.21 * max(len(titles), 3))
     axes = figure.subplots()
     if not cells:
@@ -374,13 +368,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         points, x="value", y="row", hue="column", order=titles, palette=style.colours(count),
         markers=[*style.MARKERS[:count]], dodge=SPREAD * (count - 1), ax=axes, **style.POINTS,
     )  # fmt: skip
-    ticks = []
-    for title in titles:
-        tick = title
-        for phrase, short in SHORT.items():
-            tick = tick.replace(phrase, short)
-        ticks.append(tick)
-    axes.set_yticks(range(len(titles)), ticks)
+    axes.set_yticks(range(len(titles)), [TICK_LABELS[paradigm] for paradigm in paradigms])
     lowest = min(CHANCE, *(cell.value if cell.low is None else cell.low for cell in cells)) - 2
     axes.set(xlabel="accuracy (%)", ylabel=None, ylim=(len(titles) - 0.4, -0.6), xlim=(lowest, 102))
     axes.grid(visible=True, axis="y")
