@@ -36,10 +36,8 @@ from blimpworks.tables import ITEMS, read_table
 
 log = logging.getLogger(__name__)
 
-ListNumbers = tuple[int, ...]
-"""Numbers of the lists that a pair is on, from 0."""
-Groups = Sequence[Hashable]
-"""Nested groups of an element, the smallest first: (pair, paradigm of the pair)."""
+ListNumbers = tuple[int, ...]  # numbers of the lists that a pair is on, from 0
+Groups = Sequence[Hashable]  # nested groups of an element, smallest first: (pair, its paradigm)
 
 
 class ItemPair(NamedTuple):

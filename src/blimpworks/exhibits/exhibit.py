@@ -78,10 +78,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Rows of a table under a title. ``rows`` are {row of cells: printed name}.
-
-    ``columns`` are columns of cells, stub or remarks.
-    """
+    """Rows of a table under a title: {row of cells: printed name}, and columns to show."""
 
     title: str
     rows: Mapping[str, str]

@@ -69,10 +69,7 @@ def choice(values: Mapping[str, Any]) -> Notation:
 
 @dataclass(frozen=True, eq=False)
 class Template(Generic[Arguments]):
-    """A formula with parameters: a call with the parameters' values returns the ``Formula``.
-
-    ``mean_of("value")`` is ``Formula("mean of value", …)``.
-    """
+    """A formula with parameters: ``mean_of("value")`` returns the ``Formula`` "mean of value"."""
 
     text: str
     """Sentence with parameters in braces, such as "mean of {column}"."""

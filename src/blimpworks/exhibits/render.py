@@ -190,10 +190,8 @@ def _latex(text: str) -> str:
 
 
 def _decimal_column(texts: Iterable[str]) -> str | None:
-    """Return a siunitx column type, such as S[table-format=-2.1] for numbers like $-$12.5.
-
-    None if a text is no number, or no number has decimals.
-    """
+    """Return a siunitx column type, or None if a text is no number or no number has decimals."""
+    # The type of -12.5 is S[table-format=-2.1].
     printed = [text for text in texts if text not in NO_NUMBER]
     numbers = [number for text in printed if (number := DECIMAL.fullmatch(text))]
     decimals = max((len(n["decimals"] or "") for n in numbers), default=0)

@@ -144,10 +144,8 @@ def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
 
 
 def step(above: Iterable[Run], below: Iterable[Run]) -> float:
-    """Return the distance of two lines' baselines, in points, so that tall letters do not touch.
-
-    For the first line, with nothing ``above``, it is the distance from the top.
-    """
+    """Return the distance of two lines' baselines, in points, so that tall letters do not touch."""
+    # For the first line, with nothing above, it is the distance from the top.
     above, below = [*above], [*below]
     size = max((run.size for run in below), default=0.0)
     depth = max((run.measures[2] for run in above), default=0.0)

@@ -28,6 +28,7 @@ from blimpworks.campaign.registry import TIES
 from blimpworks.errors import UserError
 from blimpworks.items import SIDES
 from blimpworks.judging.judge import align_scores, margins, side_of
+from blimpworks.papers.urblimp.phenomena import KAPPAS
 from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, Evaluation, read_table, write_rows
 
@@ -64,20 +65,11 @@ def compare_scores(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd
 
 # People's judgements. Section 2.3 has a Fleiss' kappa of 0.89 without its categories;
 # docs/urblimp_people.md says why they can only be the sentences, and not right and wrong.
+# kappas.tsv declares this kappa and two others, each with its reason.
 
 Z = float(norm.ppf(0.975))
 Counts = NDArray[np.int64]
 """Numbers of judgements [pair, category]; rows have the same sum, ``per_pair``."""
-KAPPAS = {
-    # Fleiss' kappa of the sentences chosen: these categories fit .89 beside 96 % right.
-    "published": ("sentences", "fleiss"),
-    # Categories right and wrong, which mean the same for every pair. The kappa is high if errors
-    # are on the same pairs, and 0 if they are spread by chance, even if they are few.
-    "corrected": ("outcomes", "fleiss"),
-    # Randolph's free-marginal kappa: chance is one half, whatever the categories.
-    "free": ("outcomes", "randolph"),
-}
-"""{kappa: (categories, method of ``fleiss_kappa``)}."""
 
 
 def complete_pairs(ratings: pd.DataFrame, per_pair: int) -> pd.DataFrame:
@@ -98,7 +90,7 @@ def counts_of(name: str, ratings: pd.DataFrame, per_pair: int) -> Counts:
     """
     pairs = complete_pairs(ratings, per_pair)
     counts = np.column_stack([pairs["sum"], per_pair - pairs["sum"]]).astype(np.int64)
-    if KAPPAS[name][0] == "sentences":
+    if KAPPAS[name]["categories"] == "sentences":
         hashes = [blake2b(str(item).encode(), digest_size=8).digest() for item in pairs.index]
         # In the order of hashes, every second pair has its sentences exchanged.
         exchanged = sorted(range(len(hashes)), key=hashes.__getitem__)[1::2]
@@ -118,7 +110,7 @@ def _kappa(counts: Counts, method: str) -> float:
 
 def kappa(name: str, ratings: pd.DataFrame, per_pair: int) -> float:
     """Compute a kappa over the pairs with exactly ``per_pair`` judgements; NaN if undefined."""
-    return _kappa(counts_of(name, ratings, per_pair), KAPPAS[name][1])
+    return _kappa(counts_of(name, ratings, per_pair), KAPPAS[name]["method"])
 
 
 def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[float, float]:
@@ -126,7 +118,7 @@ def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[flo
 
     The interval is symmetric about the estimate, but its upper end is at most 1.
     """
-    method = KAPPAS[name][1]
+    method = KAPPAS[name]["method"]
     counts = counts_of(name, ratings, per_pair)
     value, n = _kappa(counts, method), len(counts)
     if math.isnan(value) or n < 2:
@@ -140,10 +132,7 @@ def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[flo
 
 
 def agreements(ratings: pd.DataFrame, per_pair: int) -> pd.Series:
-    """Return the share (0 to 1) of two judgements that agree, for each minimal pair.
-
-    Three judgements, of which two are right: 1 of 3.
-    """
+    """Return for each minimal pair how often two judgements agree: ⅓ if two of three are right."""
     pairs = complete_pairs(ratings, per_pair)
     right = pairs["sum"]
     agreeing = right * (right - 1) + (per_pair - right) * (per_pair - right - 1)

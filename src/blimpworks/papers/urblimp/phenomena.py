@@ -1,4 +1,4 @@
-"""Phenomena and paradigms of UrBLiMP, and their names.
+"""Phenomena and paradigms of UrBLiMP, kappas of people's judgements, and their names.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.1 and Tables 7 to 10.
 """
@@ -22,3 +22,5 @@ PARADIGMS = {
 """{paradigm: printed name}, such as "Oblique: pronoun", in the paper's order."""
 SHORT_NAMES = {row["paradigm"]: row["short"] for row in _ROWS}
 """{paradigm: short name} for figures."""
+KAPPAS = {row["kappa"]: row for row in read_cells(Path(__file__).with_name("kappas.tsv"))}
+"""{kappa: categories, method of ``fleiss_kappa``, sentence of the formula, title of the row}."""

@@ -30,7 +30,7 @@ from blimpworks.exhibits.shared import Place, Tables, formula_cell, printed_cell
 from blimpworks.files import read_cells
 from blimpworks.items import evenly
 from blimpworks.papers.urblimp.exhibits import describe, evaluation, formulas
-from blimpworks.papers.urblimp.phenomena import BENCHMARK, LANG, PARADIGMS, PHENOMENA
+from blimpworks.papers.urblimp.phenomena import BENCHMARK, KAPPAS, LANG, PARADIGMS, PHENOMENA
 from blimpworks.papers.urblimp.tables import DROPPED, KEPT, RULE_COUNTS
 from blimpworks.tables import ITEMS, read_table
 
@@ -71,10 +71,7 @@ def _with_examples(
 
 
 def paradigms_cell(rows: pd.DataFrame, cell_key: Place, key: Place) -> Cell:
-    """Make a cell that counts the paradigms in ``rows`` of items or accuracies.
-
-    ``key`` is the (row, column) of the paper's number.
-    """
+    """Make a cell that counts the paradigms in ``rows``, for the printed number ``key``."""
     if "accuracy" in rows:
         source, where = "accuracies", shared.where_of(rows)
     else:
@@ -356,12 +353,6 @@ def samples(tables: Tables, labels: Labels) -> Exhibit:
 RATED, PEOPLE = "validation_ratings", "validation_participants"
 """Names of the input tables: judgements of people (item_id, choice), and a row per participant."""
 VALUE, NUMBER = "κ", "Number"
-KAPPA_ROWS = {
-    "published": "Sentence chosen (published)",
-    "corrected": "Right and wrong (corrected)",
-    "free": "Free-marginal (Randolph)",
-}
-"""Titles of rows by name of the kappa in ``analysis.KAPPAS``."""
 ACCURACY, JUDGED, PASSED, CHECKS, COUNTED = "Accuracy (%)", "Pairs", "Passed", "Checks", "Counted"
 INTERVAL, LEFT_OUT = "95 % interval", "left out: failed attention checks"
 
@@ -370,9 +361,9 @@ def _kappa_cells(ratings: pd.DataFrame, per_pair: int) -> Iterator[Cell]:
     from blimpworks.papers.urblimp.analysis import kappa_interval
 
     pairs = int(formulas.complete(per_pair)(ratings))
-    for name, row in KAPPA_ROWS.items():
-        formula = formulas.kappa(name, per_pair)
-        cell = formula_cell(ratings, (row, VALUE), formula, RATED, {}, ".2f", n=pairs)
+    for name, fields in KAPPAS.items():
+        formula, cell_key = formulas.kappa(name, per_pair), (fields["title"], VALUE)
+        cell = formula_cell(ratings, cell_key, formula, RATED, {}, ".2f", n=pairs)
         low, high = kappa_interval(name, ratings, per_pair)
         if not isnan(cell.value):
             yield cell if isnan(low) else replace(cell, low=low, high=high)

@@ -58,10 +58,7 @@ FIRST = 4
 
 
 def model_names(models: Mapping[str, str]) -> dict[str, str]:
-    """Return printed names by model: the paper's models in its order, then others by their label.
-
-    ``models`` are the campaign's labels by model.
-    """
+    """Return {model: printed name}: the paper's models in its order, then others by label."""
     names = {model: name for model, name in PRINTED_NAMES.items() if model in models}
     return names | {model: label for model, label in models.items() if model not in names}
 
@@ -174,10 +171,8 @@ INTERVAL, PAIRS = "95 % interval", "Pairs"
 
 
 def _best(cells: Sequence[Cell], within: str) -> set[Place]:
-    """Return (row, column) of the best cells of each "row" or "column" (``within``), ties included.
-
-    The column of averages is not compared with columns of models.
-    """
+    """Return (row, column) of the best cells of each "row" or "column", ties included."""
+    # The column of averages is not compared with columns of models.
     compared = {cell.row if within == "column" else cell.column for cell in cells} - {AVERAGE_HEAD}
     return shared.best_of_each(cells, compared, within, digits=2)
 
@@ -202,11 +197,8 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     for model, name in names.items():
         model_rows = rows[rows["model"] == model]
-        model_printed = {
-            phenomenon: printed[model, phenomenon]
-            for phenomenon in phenomena
-            if (model, phenomenon) in printed
-        }
+        in_print = [phenomenon for phenomenon in phenomena if (model, phenomenon) in printed]
+        model_printed = {phenomenon: printed[model, phenomenon] for phenomenon in in_print}
         for phenomenon in phenomena:
             cell_key, printed_key = (name, PHENOMENA[phenomenon]), (model, phenomenon)
             accuracies = model_rows[model_rows["phenomenon"] == phenomenon]

@@ -14,6 +14,7 @@ from itertools import combinations
 import pandas as pd
 
 from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula, sum_of
+from blimpworks.papers.urblimp.phenomena import KAPPAS
 
 BY_PHENOMENON, BY_PARADIGM = "phenomenon", "paradigm"
 """A test's unit of observation, as the column of accuracies that names it."""
@@ -116,10 +117,7 @@ def _implied(rows: pd.DataFrame) -> float:
 
 
 def macro_weights(rows: pd.DataFrame) -> pd.Series:
-    """Return the weights of one model's rows in the mean over phenomena of means over paradigms.
-
-    Weights of two paradigms of one phenomenon, and one paradigm of another: ¼, ¼, ½.
-    """
+    """Return the weights of one model's rows: ¼, ¼, ½ for phenomena of two paradigms and of one."""
     sizes = rows.groupby("phenomenon")["phenomenon"].transform("size")
     return 1 / (sizes * rows["phenomenon"].nunique())
 
@@ -139,16 +137,12 @@ BITS_PER_TOKEN = Formula(
     "sum of bits ÷ sum of tokens", lambda rows: rows["bits"].sum() / rows["tokens"].sum()
 )
 OVER_PAIRS = ", over pairs with {per_pair} judgements"
-KAPPAS = {
-    "Fleiss' kappa of the sentence chosen": "published",
-    "Fleiss' kappa of right and wrong": "corrected",
-    "Randolph's free-marginal kappa": "free",
-}
-"""{name of a kappa in the formula's sentence: key in ``analysis.KAPPAS``}."""
 NUMBER_OF_PAIRS = Formula("number of pairs", lambda rows: rows["item_id"].nunique())
 
 
-@formula("{name}" + OVER_PAIRS, name=choice(KAPPAS))
+@formula(
+    "{name}" + OVER_PAIRS, name=choice({row["sentence"]: name for name, row in KAPPAS.items()})
+)
 def kappa(rows: pd.DataFrame, name: str, per_pair: int) -> float:
     """Compute a kappa (see ``KAPPAS``) over the pairs with ``per_pair`` judgements."""
     from blimpworks.papers.urblimp import analysis

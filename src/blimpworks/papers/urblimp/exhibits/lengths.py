@@ -50,10 +50,8 @@ MARKS: dict[str, dict[str, Any]] = {
 
 
 def _read_table(tables: Tables, labels: Labels) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
-    """Return the rows of the table of lengths, and {printed name of an evaluation: its filter}.
-
-    Two languages: {"5-gram (Hindi)": {"model": "ngram-5", "lang": "hin"}}.
-    """
+    """Return the rows of the table of lengths, and {printed name of an evaluation: its filter}."""
+    # {"5-gram (Hindi)": {"model": "ngram-5", "lang": "hin"}}
     rows = read_plain(LENGTHS, tables[SOURCE][0])
     rows = rows[rows["model"].isin(labels.models)]
     multilingual = rows["lang"].nunique() > 1

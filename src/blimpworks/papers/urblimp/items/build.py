@@ -120,7 +120,7 @@ class Draft:
         raise Absent
 
     def size(self) -> int:
-        """Count the words that spaces separate; one form may have several (Urdu's future)."""
+        """Count the words that spaces separate; a form such as a fused pronoun may have several."""
         return sum(len(form.split()) for form in self.forms)
 
     def word(self, index: int) -> TreeWord:

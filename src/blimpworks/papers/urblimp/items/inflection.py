@@ -6,8 +6,8 @@ A paradigm has cells with the endings that follow a stem, which is cut from the 
 
 ``Inflection.readings`` returns the readings of a word, the cells that its form fills: English
 *put* is present, past and participle. ``Inflection.changed`` returns a word's forms in another
-cell. A complex is a verb with its auxiliaries (*has been seen*). In a complex, a word can require
-cells of the word before it, which is called government: *has* and *been* require participles.
+cell. A complex is a verb and the auxiliaries after it. An auxiliary can require cells of the word
+before it (a government), as English *has* requires a participle after it.
 
 In closed classes the endings are complete words. Only forms that the rules derive from their lemma
 are changed, so that a wrong lemma in a treebank gives no form.
@@ -101,10 +101,7 @@ class Paradigm(Strict):
         return fits_upos and regular.expression(self.lemma).fullmatch(lemma)
 
     def forms(self, lemma: str, *, inside: bool = False) -> dict[str, tuple[str, ...]]:
-        """Return {cell: forms, the usual one first}.
-
-        ``inside``: another word of the complex follows.
-        """
+        """Return {cell: forms, usual first}; ``inside``: another word of the complex follows."""
         lemma = self.names.get(lemma, lemma)
         if lemma not in self._forms_by_lemma:
             expression, new = self.stem
