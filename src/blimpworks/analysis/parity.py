@@ -39,14 +39,8 @@ log = logging.getLogger(__name__)
 EXACT_BELOW = 2**31
 """Number of pairs below which McNemar's test is exact; every sample has fewer."""
 MISSING_NUMBER = "–"
-NOTES = """\
-Differences are absolute, in nats. A flip is a pair that the variant or the reference gets right,
-and the other one wrong; p is that of McNemar's exact test; brackets hold Wilson's 95 % interval.
-Near ties have a margin so small that rounding by the variant's engine and format can turn it;
-flips beyond near ties are near ties neither in the variant nor in the reference. Tokens that only
-one of the two scores (such as the first under skip) count as unmatched: they are left out of the
-differences of tokens, but not of those of sentences. Tokens per second are those of a job that
-scores all of them, loading included."""
+NOTES = Path(__file__).with_name("parity_notes.md").read_text(encoding="utf-8")
+"""Explanations at the end of the page."""
 Row = Mapping[str, Any]
 
 
@@ -352,4 +346,4 @@ def markdown_page(
             if not row.get("impossible")
         ]
         sections += [f"## Decisions by {method}", _markdown(decisions, 1)]
-    return "\n\n".join([*sections, NOTES]) + "\n"
+    return "\n\n".join([*sections, NOTES])
