@@ -15,7 +15,7 @@ surplus blank lines are allowed. A malformed sentence is an error, or is left ou
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,10 +63,8 @@ class Block(NamedTuple):
     first_line: int
     """Number of the first line in the file, from 1."""
     lines: Sequence[str]
-    undecodable: Collection[int] = ()
-    """Numbers of lines that are not UTF-8."""
-    lacks_line_end: bool = False
-    """Whether the file ends in the middle of the block's last line."""
+    problems: Mapping[int, str]
+    """{number of a line that cannot be read: reason}."""
     lacks_blank_line: bool = False
     """Whether the file ends after the block without a blank line."""
 
@@ -82,27 +80,27 @@ class MalformedSentence(Exception):
 def _blocks(lines: Iterable[bytes]) -> Iterator[Block]:
     """Yield the sentences of a file, which blank lines separate."""
     texts: list[str] = []
-    undecodable: list[int] = []
-    number, lacks_line_end = 0, False
+    problems: dict[int, str] = {}
+    number = 0
     for number, line in enumerate(lines, start=1):
         try:
             text = line.decode()
         except UnicodeDecodeError:
             text = line.decode(errors="replace")
-            undecodable.append(number)
-        lacks_line_end = not text.endswith("\n")
-        if not lacks_line_end:
+            problems[number] = "the line is not UTF-8, expected UTF-8"
+        if text.endswith("\n"):
             text = text.removesuffix("\n").removesuffix("\r")
+        else:
+            problems.setdefault(number, "the file ends in mid-line, expected a line end")
         if number == 1:
             text = text.removeprefix("\ufeff")  # byte order mark
         if text:
             texts.append(text)
         elif texts:
-            yield Block(number - len(texts), texts, undecodable)
-            texts, undecodable = [], []
+            yield Block(number - len(texts), texts, problems)
+            texts, problems = [], {}
     if texts:
-        first_line = number + 1 - len(texts)
-        yield Block(first_line, texts, undecodable, lacks_line_end, lacks_blank_line=True)
+        yield Block(number + 1 - len(texts), texts, problems, lacks_blank_line=True)
 
 
 Token = dict[str, Any]
@@ -132,10 +130,8 @@ def parse_sentence(block: Block) -> list[Token]:
     last_line = block.first_line + len(block.lines) - 1
     token_lines: list[str] = []
     for number, line in enumerate(block.lines, start=block.first_line):
-        if number in block.undecodable:
-            raise MalformedSentence(number, "the line is not UTF-8, expected UTF-8")
-        if block.lacks_line_end and number == last_line:
-            raise MalformedSentence(number, "the file ends in mid-line, expected a line end")
+        if number in block.problems:
+            raise MalformedSentence(number, block.problems[number])
         if not line.startswith("#"):
             field_count = line.count("\t") + 1
             if field_count != len(CONLLU_FIELDS):
