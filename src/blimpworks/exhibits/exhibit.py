@@ -214,16 +214,11 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
     indices = {(cell.row, cell.column): index for index, cell in enumerate(exhibit.cells)}
 
     # Columns of stub and remarks that hold only numbers are aligned as numbers.
-    texts_by_column: dict[str, list[str]] = {}
+    texts_by_column: dict[str, str] = {}  # all texts of a column, joined
     for row_texts in (*exhibit.stub.values(), *exhibit.remarks.values()):
         for name, text in row_texts.items():
-            texts = texts_by_column.setdefault(name, [])
-            if text:
-                texts.append(text)
-    is_numeric = {
-        name: bool(texts) and all(map(str.isdecimal, texts))
-        for name, texts in texts_by_column.items()
-    }
+            texts_by_column[name] = texts_by_column.get(name, "") + text
+    is_numeric = {name: text.isdecimal() for name, text in texts_by_column.items()}
     section_sheets: list[Sheet] = []
     columns_before: Sequence[str] | None = None
     for section in exhibit.sections or [every_row]:

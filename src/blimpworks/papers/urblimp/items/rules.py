@@ -140,22 +140,17 @@ def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
             values = operation.to.values()
             uses += [("to", value.removeprefix(OF), OF) for value in values if value.startswith(OF)]
         for key, node, mark in uses:
+            problem = ""
             if node in added and key not in ("replace", "delete"):
-                raise ValueError(
-                    f"{key} has {mark + node!r}, which an operation before adds; expected a word "
-                    "of the sentence (added words can only be replaced and deleted)"
-                )
-            if node in deleted:
-                raise ValueError(
-                    f"{key} has {mark + node!r}, which an operation before deletes; expected a "
-                    "word that stays"
-                )
-            if node not in nodes:
+                problem = "which an operation before adds; expected a word of the sentence (added "
+                problem += "words can only be replaced and deleted)"
+            elif node in deleted:
+                problem = "which an operation before deletes; expected a word that stays"
+            elif node not in nodes:
                 expected = f"{mark} and a word" if mark else "a word"
-                raise ValueError(
-                    f"{key} has {mark + node!r}, expected {expected} of the pattern: "
-                    f"{', '.join(nodes)}"
-                )
+                problem = f"expected {expected} of the pattern: {', '.join(nodes)}"
+            if problem:
+                raise ValueError(f"{key} has {mark + node!r}, {problem}")
         match operation:
             case Delete(delete=node):
                 deleted.add(node)
