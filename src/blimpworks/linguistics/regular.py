@@ -95,13 +95,14 @@ def check(text: str, new: str = "") -> str:
     """Return the expression ``text``. Raises ValueError if ``text`` or ``new`` is malformed."""
     groups = expression(text).groups
     for reference in _REFERENCE.finditer(new):
-        if reference[1] is None and reference[2] != "\\":
-            raise ValueError(f"{new!r:.80} can't replace what {text!r:.80} finds (bad escape)")
-        if reference[1] and int(reference[1]) > groups:
-            raise ValueError(
-                f"{new!r:.80} can't replace what {text!r:.80} finds (invalid group reference "
-                f"{reference[1]}; the expression has {groups} groups)"
-            )
+        number, character = reference[1], reference[2]
+        fault = ""
+        if number is None and character != "\\":
+            fault = "bad escape"
+        elif number is not None and int(number) > groups:
+            fault = f"invalid group reference {number}, groups: {groups}"
+        if fault:
+            raise ValueError(f"{new!r:.80} can't replace what {text!r:.80} finds ({fault})")
     return text
 
 
