@@ -59,7 +59,7 @@ CellName = Annotated[str, AfterValidator(_check_cell)]
 
 
 class Paradigm(Strict):
-    """Rules for the forms of a class of words."""
+    """Rules for the forms of a class of words: a paradigm of inflection, not of the benchmark."""
 
     upos: tuple[str, ...] = ()
     """Parts of speech of its words; empty for any."""
@@ -147,15 +147,13 @@ class Inflection(Strict):
     governments: tuple[Government, ...] = ()
 
     @model_validator(mode="after")
-    def _check_paradigm_names(self) -> Self:
-        named = [government.paradigm for government in self.governments if government.paradigm]
-        unknown = [name for name in named if name not in self.paradigms]
-        if unknown:
-            raise ValueError(
-                f"governments name the paradigm {unknown[0]!r}; expected one of "
-                f"{', '.join(self.paradigms) or 'none, for there is none'}"
-            )
+    def _check_governments(self) -> Self:
         for government in self.governments:
+            if government.paradigm not in (None, *self.paradigms):
+                raise ValueError(
+                    f"governments name the paradigm {government.paradigm!r}; expected one of "
+                    f"{', '.join(self.paradigms) or 'none, for there is none'}"
+                )
             for cell in government.cells:
                 if not self.has_cell(cell_of(cell)):
                     raise ValueError(
