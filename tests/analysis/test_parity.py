@@ -1,6 +1,7 @@
 import hashlib
 import math
 import re
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -168,6 +169,29 @@ def test_nothing_in_common_is_no_rate(tmp_path):
     assert "accuracy" not in differences
 
 
+def test_seconds_are_of_a_run_that_scored_the_same_sample(tmp_path, monkeypatch):
+    def score(*_, **__):
+        (tmp_path / "variants" / "kenlm" / "shards").mkdir(parents=True, exist_ok=True)
+        return SimpleNamespace(returncode=0)
+
+    described = SimpleNamespace(architecture="causal", engine="kenlm 1")
+    monkeypatch.setattr(variants.subprocess, "run", score)
+    monkeypatch.setattr(variants, "read_description", lambda _: described)
+    monkeypatch.setattr(variants, "Shards", lambda *_: SimpleNamespace(described=described))
+    monkeypatch.setattr(variants, "collect_scores", lambda *_: None)
+    record = tmp_path / "record.json"
+    record.write_text('{"started": "2026-01-01T00:00:00", "ended": "2026-01-01T00:00:09"}')
+    monkeypatch.setattr(variants, "sidecar_path", lambda _: record)
+    parsed, pythons = parse_variant("kenlm"), {"kenlm": "python"}
+    monkeypatch.setattr(variants.Variant, "obstacle", lambda *_: None)
+    seconds = []
+    for sentences in (["a b"], ["a b"], ["a b", "c d"]):
+        items = tiny.write_items(tmp_path / "items", [(text, "x") for text in sentences])
+        scored = variants.score_variant(parsed, items, record, tmp_path, {}, pythons)
+        seconds.append(scored[2])
+    assert seconds == [9, 9, None]
+
+
 @pytest.fixture(scope="module")
 def trained(trained, tmp_path_factory):
     pairs = [(s, s.replace("the ", "", 1)) for s in sorted({*tiny.sentences(40, seed=3)})]
@@ -227,7 +251,8 @@ def test_what_a_model_cannot_have_is_a_line_with_its_reason(trained, tmp_path, m
     reasons = {
         "kenlm": "the engine kenlm runs no causal models",
         "vllm": "no Python here has the engine vllm; install it (by `bash envs/install.sh "
-        "vllm-cuda` for GPUs, `make vllm` for processors), or name one by --python vllm=PATH",
+        "vllm-cuda` for GPUs, `make vllm` for processors), or name a Python that has it by "
+        "--python vllm=PATH",
     }
     assert {row["variant"]: row["impossible"] for row in impossible} == reasons
     numbers = first.keys() - {"variant", "method", "impossible"}

@@ -1,6 +1,7 @@
 """Filled validation lists: checked row by row, counted, and turned into accuracies and kappas."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from blimpworks.annotation.lists import CHECK, PAIR
@@ -9,6 +10,7 @@ from blimpworks.annotation.sheets import (
     SHEET,
     VALIDATION_PARTICIPANTS,
     VALIDATION_RATINGS,
+    participants_of,
     read_choices,
     read_key,
     read_validation,
@@ -159,6 +161,13 @@ def test_an_attention_check_that_is_deleted_is_not_passed(lists, tmp_path, caplo
     assert "anna (0 of 4)" in caplog.text
     lenient = OPTIONS.model_copy(update={"check_threshold": 0.0})
     assert read_validation([path], [key], "urblimp", outputs, lenient)["left_out"] == 0
+
+
+def test_the_threshold_itself_is_passed():
+    row = {"part": CHECK, "list": "p01", "participant": "anna"}
+    choices = pd.DataFrame([row | {"chose_good": number < 14} for number in range(25)])
+    people = participants_of(choices, dict.fromkeys(range(25), row), 0.56)
+    assert not people["left_out"].item()
 
 
 def test_checks_are_those_of_all_lists_that_a_person_has_filled_and_of_no_other(tmp_path):

@@ -137,6 +137,9 @@ def test_an_exhibit_as_data_is_read_as_the_sheets_that_were_written(tmp_path):
 def test_the_best_as_printed_are_all_those_that_tie():
     cells = [cell("a", "x", 50.01), cell("a", "y", 50.04), cell("b", "x", 1.0), cell("b", "z", 2.0)]
     assert best_of_each(cells, {"x", "y"}) == {("a", "x"), ("a", "y"), ("b", "x")}
+    # Correlations can be negative, or not defined.
+    minus = [replace(cells[0], column=name, value=v) for name, v in (("x", np.nan), ("y", -0.5))]
+    assert best_of_each(minus, {"x", "y"}) == {("a", "y")}
 
 
 def test_a_number_in_html_carries_its_place_and_the_keys_of_the_printed_one():

@@ -58,30 +58,32 @@ def wilson(correct: float, n: int) -> tuple[float, float]:
     return low, high
 
 
-def mean_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % interval of a weighted sum of independent accuracies.
+def weighted_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, float]:
+    """Return the 95 % interval of the sum of independent accuracies, each times its weight.
 
     ``rows`` have the columns accuracy, low and high, from 0 to 1; a missing bound gives NaN. The
     squared distances to the bounds are added (Zou and Donner 2008, "Construction of confidence
     limits about effect measures: a general approach").
     """
-    share = np.asarray(weights, float)
+    weight = np.asarray(weights, float)
     accuracy, low, high = (rows[name].to_numpy(float) for name in ("accuracy", "low", "high"))
-    below, above = (float(np.linalg.norm(share * (accuracy - end))) for end in (low, high))
-    middle = float(share @ accuracy)
+    below = float(np.linalg.norm(weight * (accuracy - low)))
+    above = float(np.linalg.norm(weight * (accuracy - high)))
+    middle = float(weight @ accuracy)
     return middle - below, middle + above
 
 
 def _denominator_ratios(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
     """Return n ÷ the nominal number of prompts, by which each row's accuracy is multiplied.
 
-    It is 1 for methods other than ``published``, and for rows without a nominal number.
+    It is 1 for methods other than ``published``, and for rows without a nominal number: paradigms
+    that are more than a template, such as "template=2/answer=1".
     """
-    # A paradigm's name has its template: "template=2/answer=1".
+    # {(task, template): nominal number of prompts}; a task is a phenomenon.
     template = judgements["paradigm"].astype(str).str.extract(r"(template=\d+)", expand=False)
     by_template = judgements[NOMINAL].groupby([judgements["phenomenon"].astype(str), template])
     nominal = dict[Any, float](by_template.max().items())
-    # Sums over the templates of a task, and over all tasks (a task is a phenomenon).
+    # Sums over the templates of a task, (task, ALL), and over all tasks, (ALL, ALL).
     for (task, _), prompts in [*nominal.items()]:
         for total in ((task, ALL), (ALL, ALL)):
             nominal[total] = nominal.get(total, 0.0) + prompts
@@ -116,7 +118,7 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
         near_ties=("near_tie", "sum"),
     ).reset_index()
     summary = counts[counts["n"] > 0].copy()
-    # The script adds one for each file of sentences, which is a paradigm.
+    # The script of Mueller et al. adds one for each file of sentences, which is a paradigm.
     added = (summary["paradigm"] != ALL) & one_more
     summary["accuracy"] = (summary["correct"] + added) / (summary["n"] + added)
     bounds = [wilson(c, n) for c, n in zip(summary["correct"], summary["n"], strict=True)]
@@ -152,14 +154,14 @@ def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Itera
 
     def tables() -> Iterator[tuple[tuple[bool, int, int], pa.Table]]:
         """Yield each table with a key; successive tables with the same key are one block."""
-        rows = 0
+        rows_before = 0
         for number, (model, _, path) in enumerate(judgements):
             table = _read(path)
             # A table with nominal numbers of prompts is a block by itself.
             separate = number if NOMINAL in table.column_names else -1
-            key = (model in one_more, separate, rows // BLOCK_ROWS)
+            key = (model in one_more, separate, rows_before // BLOCK_ROWS)
             yield key, table.append_column(TABLE, pa.array(np.full(len(table), number)))
-            rows += len(table)
+            rows_before += len(table)
 
     types = {**dict.fromkeys(GROUP_COLUMNS, object), "tie": "boolean", "near_tie": "boolean"}
     labels = pd.DataFrame([row[:2] for row in judgements], columns=["model", "lang"], dtype=object)

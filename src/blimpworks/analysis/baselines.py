@@ -14,6 +14,7 @@ import wordfreq
 from wordfreq.tokens import tokenize
 
 GROUP = ["lang", "phenomenon", "paradigm"]
+"""Columns that identify a row of the counts."""
 BASELINES = {
     "longer": "longer",
     "shorter": "shorter",
@@ -21,7 +22,8 @@ BASELINES = {
     "majority": "commoner label",
     "chance": "chance",
 }
-"""Names of the baselines in tables and figures."""
+"""{baseline: name in tables and figures}. The commoner label and chance are of items that are no
+pairs: single sentences with labels, and items with options."""
 BASELINE_COLUMNS = (*GROUP, "baseline", "correct", "n")
 SERBO_CROATIAN = dict.fromkeys(("bos", "cnr", "hbs", "hrv", "srp"), "sh")
 """wordfreq's code for languages whose macrolanguage langcodes does not know."""
@@ -32,14 +34,15 @@ def frequency_code(lang: str) -> str | None:
     """Return wordfreq's code for a language (ISO 639-3) or its macrolanguage; None without one."""
     tags = [str(langcodes.standardize_tag(lang, macro=macro)) for macro in (False, True)]
     codes = [SERBO_CROATIAN.get(lang), *tags]
-    code = next((code for code in codes if code in wordfreq.available_languages()), None)
+    available = [code for code in codes if code in wordfreq.available_languages()]
+    if not available:
+        return None
     try:
         # Chinese, Japanese and Korean need packages that may be missing.
-        if code:
-            tokenize("的", code)
+        tokenize("的", available[0])
     except ModuleNotFoundError:
         return None
-    return code
+    return available[0]
 
 
 _zipf = cache(wordfreq.zipf_frequency)
@@ -59,6 +62,7 @@ def ahead(first: pd.Series, second: pd.Series) -> float:
 def _group_baselines(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float, int]]:
     """Yield (name, number of right items, number of items) of each baseline in a paradigm."""
     labelled = rows["acceptable"].notna()
+    # Probability that a guess is right, of items with options.
     chance = rows["chance"].fillna(1 / rows["alternatives"]).dropna().astype(float)
     pairs = rows[~labelled & ~rows.index.isin(chance.index)]
     if len(pairs):

@@ -36,16 +36,11 @@ from blimpworks.tables import INT, ITEMS, LONG, PARITY, SCORES, read_table, writ
 
 log = logging.getLogger(__name__)
 
-EXACT = 2**31
-"""Number of pairs below which McNemar's test is exact; no sample has more."""
+EXACT_BELOW = 2**31
+"""Number of pairs below which McNemar's test is exact; every sample has fewer."""
 MISSING_NUMBER = "–"
-NOTES = """\
-Differences are absolute, in nats. A flip is a pair that one of the two gets right and the other
-wrong; p is that of McNemar's exact test; brackets hold Wilson's 95 % interval. Near ties have a
-margin below what rounding can move by the variant's engine and in its number format; flips beyond
-them are none in either variant. Tokens that only one of the two scores (such as the first under
-skip) count as unmatched: they are left out of the tokens' differences, not of the sentences'.
-Tokens per second are those of a job that scores all of them, loading included."""
+NOTES = Path(__file__).with_name("parity_notes.md").read_text(encoding="utf-8")
+"""Explanations at the end of the page."""
 Row = Mapping[str, Any]
 
 
@@ -57,6 +52,7 @@ def sample_items(items: Sequence[Path], count: int, output: Path) -> str:
     """
     tables = [read_table(ITEMS, path, ITEMS.names) for path in items]
     all_rows = pa.concat_tables([t.unify_dictionaries() for t in tables]).combine_chunks()
+    # Indices of the first row of each item.
     _, first = np.unique(all_rows["item_id"].to_numpy(), return_index=True)
     distinct = all_rows.take(pa.array(first))
     pairs: dict[str, Row] = {}
@@ -84,12 +80,15 @@ class Compared(NamedTuple):
     items: pa.Table
     scores: pa.Table
     engine: str
+    """Key of the engine: name, version and settings."""
     seconds: float | None
+    """Duration of scoring, if all sentences were scored at once."""
     start: str = ""
     """Description of the token before the first one; empty if the engine has no choice."""
 
 
 def _largest_and_mean(differences: Sequence[NDArray[Any]], name: str) -> dict[str, float | None]:
+    """Return {name_max, name_mean} of the absolute ``differences`` that are not NaN."""
     absolute = np.abs(np.concatenate(differences))
     absolute = absolute[~np.isnan(absolute)]
     if not len(absolute):
@@ -107,6 +106,7 @@ def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
     for side in SIDES:
         tested, base = (side_of(v.items, v.scores, side) for v in (variant, reference))
         # Match tokens by position in sentences that both variants split into equally many tokens.
+        # ``comparable`` is [sentences]; ``row`` has the sentence of each token.
         comparable = np.equal(pc.list_value_length(tested.ids), pc.list_value_length(base.ids))
         in_tested, in_base = comparable[tested.row], comparable[base.row]
         values, base_values = tested.value[in_tested], base.value[in_base]
@@ -132,15 +132,15 @@ def decision_differences(
     """Count decisions that differ between two variants (flips), and compute accuracies.
 
     A tie is a wrong decision. A near tie has a margin below the threshold ``near`` for the
-    variant's engine and number format. ``flips_beyond`` are flips of pairs that are a near tie in
-    neither variant.
+    variant's engine and number format. ``flips_beyond`` are flips of pairs that are no near tie in
+    ``variant`` and none in ``reference``.
     """
 
     def margins_of(scored: Compared) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return the margins [pairs], and whether each is a near tie."""
-        values, divisor = margins(
-            method, *(side_of(scored.items, scored.scores, side) for side in SIDES)
-        )
+        good, bad = (side_of(scored.items, scored.scores, side) for side in SIDES)
+        # The threshold is for sums; a margin times its divisor is comparable with it.
+        values, divisor = margins(method, good, bad)
         return values, np.abs(values) * divisor < near.of(scored.variant.engine, scored.dtype)
 
     tested, is_near = margins_of(variant)
@@ -164,7 +164,7 @@ def decision_differences(
     if n:
         only_tested = int((right & ~right_in_base).sum())
         only_base = int((right_in_base & ~right).sum())
-        facts["p"] = mcnemar_p(only_tested, only_base, EXACT)
+        facts["p"] = mcnemar_p(only_tested, only_base, EXACT_BELOW)
         facts["accuracy"], facts["flip_rate"] = correct / n, flips / n
         facts["low"], facts["high"] = wilson(correct, n)
         facts["flip_low"], facts["flip_high"] = wilson(flips, n)
@@ -194,6 +194,7 @@ def measure_parity(
 
     Raises UserError for unknown variants or methods, an impossible reference, and failed scoring.
     """
+    # The reference first, and no variant twice.
     names = dict.fromkeys([reference, *scoring_variants.expand_starts(variants, checkpoint)])
     chosen = [scoring_variants.parse_variant(name) for name in names]
     parsed = [find_method(name) for name in methods]
@@ -218,6 +219,7 @@ def measure_parity(
                 ) from error
             impossible[variant.name] = reason
             continue
+        # Settings as the engine takes them, with dtype and first token.
         settled = choose_engine(variant.engine, described, variant.options(settings)).settings
         # With the policy "likeliest", the engine's key contains the start that was chosen.
         policy = settled["first_token"]
@@ -286,12 +288,17 @@ def _markdown(rows: Sequence[Mapping[str, str]], text_columns: int) -> str:
 def markdown_page(
     table: Sequence[Row], checkpoint: Path, digest: str, seconds: Mapping[str, float | None]
 ) -> str:
-    """Return a Markdown page with a table of scores, and a table of decisions per method."""
+    """Return a Markdown page with a table of scores, and a table of decisions per method.
+
+    ``table`` has the rows of ``measure_parity``, the reference first; ``seconds`` are the durations
+    of scoring by variant.
+    """
     described = read_checkpoint(checkpoint)
     pairs = table[0]["n"] + table[0]["skipped"]
     methods = {name: [*rows] for name, rows in groupby(table, key=lambda row: row["method"])}
     scores, reasons = [], []
-    for row in next(iter(methods.values())):
+    # Differences of scores are the same for all methods.
+    for row in methods[table[0]["method"]]:
         if row.get("impossible"):
             scores.append({"variant": row["variant"], "format": "not possible"})
             reason = " ".join(row["impossible"].split()).rstrip(".")
@@ -339,4 +346,4 @@ def markdown_page(
             if not row.get("impossible")
         ]
         sections += [f"## Decisions by {method}", _markdown(decisions, 1)]
-    return "\n\n".join([*sections, NOTES]) + "\n"
+    return "\n\n".join([*sections, NOTES])

@@ -1,10 +1,11 @@
 """Compare language models with people: when words are learned, and how long words are read.
 
-``age_of_acquisition`` fits a sigmoid curve to the share of children who know a word, by age, and
-returns where the curve is midway. ``training_of_acquisition`` does so for a model, with minus the
-word's surprisal by training. Source: Chang and Bergen (2022), "Word Acquisition in Neural Language
-Models", section 3, as in the program of the BabyLM Challenge 2026. ``explained_variance`` returns
-the share of variance in reading times that a predictor explains beyond other predictors.
+``age_of_acquisition`` fits a sigmoid curve to the share of children who know a word, by age. It
+returns the age at which the curve reaches one half. ``training_of_acquisition`` fits the curve to
+minus the word's surprisal, by a model's amount of training. Source: Chang and Bergen (2022), "Word
+Acquisition in Neural Language Models", section 3, as in the program of the BabyLM Challenge 2026.
+``explained_variance`` returns the share of variance in reading times that a predictor explains
+beyond other predictors.
 """
 
 import warnings
@@ -32,7 +33,8 @@ def _sigmoid(x: Floats, height: float, steepness: float, middle: float, lowest: 
 def _crossing(x: Floats, y: Floats, threshold: float, **options: Any) -> float | None:
     """Return the x at which a sigmoid, fitted to points (x, y), reaches ``threshold``.
 
-    ``options`` are for ``curve_fit``. None if no rising curve fits, or outside the range of ``x``.
+    ``options`` are for ``curve_fit``. None if no rising curve fits, or if the curve reaches
+    ``threshold`` outside the range of ``x``.
     """
     try:
         with np.errstate(over="ignore"), warnings.catch_warnings():
@@ -85,7 +87,8 @@ DRAWS = 1000
 def _unexplained(products: Floats, terms: int) -> Floats:
     """Return the sum of squared residuals of the last column, predicted from the first ``terms``.
 
-    ``products`` [..., columns, columns] is X'X of a table X, all that least squares need.
+    ``products`` [..., columns, columns] are X'X of tables X [rows, columns], all that least squares
+    need.
     """
     inputs, last = products[..., :terms, :terms], products[..., :terms, -1]
     weights = np.linalg.pinv(inputs, rcond=1e-10, hermitian=True) @ last[..., None]

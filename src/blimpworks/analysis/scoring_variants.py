@@ -2,7 +2,8 @@
 
 ``parse_variant`` reads a name such as ``transformers:bfloat16:skip``: the engine transformers,
 numbers in bfloat16, and no score for the first token. ``score_variant`` runs ``blimpworks score``
-in another process and returns the table of scores, which ``parity`` compares.
+in another process and returns the table of scores, which ``parity`` compares. A start is what a
+model gets before a sentence, so that it can predict the first token: the setting ``first_token``.
 """
 
 import json
@@ -21,7 +22,7 @@ from blimpworks.campaign.engines import POLICIES, engines, find_engine, find_sco
 from blimpworks.campaign.settings.base import parse_options
 from blimpworks.campaign.settings.scoring import Dtype, ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.files import sidecar_path, write_text
+from blimpworks.files import sha256_of, sidecar_path, write_text
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.facts import TOKEN, candidates
 from blimpworks.records.job import REPOSITORY
@@ -36,8 +37,10 @@ SHORT: dict[str, str] = {
 }
 """{short form in names of variants: setting of scoring}; engines may add others."""
 
-REFUSAL_STATUS, MESSAGE_PREFIX = 2, "blimpworks: "
-"""Exit status of a command after a UserError, and beginning of the line with its message."""
+REFUSAL_STATUS = 2
+"""Exit status of a command after a UserError."""
+MESSAGE_PREFIX = "blimpworks: "
+"""Beginning of the line with the message of a UserError."""
 
 
 class Impossible(Exception):
@@ -57,14 +60,16 @@ class Variant(NamedTuple):
 
         ``pythons`` are interpreters by engine, for engines that this interpreter lacks.
         """
-        missing = self.engine not in pythons and find_spec(find_engine(self.engine).module) is None
         reason = obstacle(self.engine, architecture, self.settings)
-        if reason is None and missing:
-            return (
-                f"no Python here has the engine {self.engine}; install it (by "
-                f"{find_engine(self.engine).install}), or name one by --python {self.engine}=PATH"
-            )
-        return reason
+        if reason is not None:
+            return reason
+        engine = find_engine(self.engine)
+        if self.engine in pythons or find_spec(engine.module) is not None:
+            return None
+        return (
+            f"no Python here has the engine {self.engine}; install it (by {engine.install}), or "
+            f"name a Python that has it by --python {self.engine}=PATH"
+        )
 
     def options(self, base: Mapping[str, Any]) -> ScoringOptions:
         """Change ``base`` settings. Raises UserError for settings that do not exist."""
@@ -105,7 +110,7 @@ def parse_settings(texts: Sequence[str], engine: str, location: str) -> dict[str
 
 def parse_variant(name: str) -> Variant:
     """Parse a variant's name: engine, and settings after colons. Raises UserError if unknown."""
-    # A token may contain colons.
+    # In "vllm:float32:first_token=token:<s>", the token "<s>" is last, because it may have colons.
     head, _, token = name.partition(f":first_token={TOKEN}")
     engine, *texts = head.split(":")
     try:
@@ -124,19 +129,19 @@ def expand_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
     A start is a value of ``first_token`` that the engine accepts or, for a causal model, a token
     that the tokenizer could put first. Raises UserError for an engine that cannot run the model.
     """
-    described, expanded = read_description(checkpoint), list[str]()
+    description, expanded = read_description(checkpoint), list[str]()
     for name in names:
-        engine, _, starts = name.partition(":")
-        if starts != "starts":
+        engine, _, setting = name.partition(":")
+        if setting != "starts":
             expanded.append(name)
             continue
-        policies = find_scorer(engine, described.architecture).first_token
-        # An engine that takes any token can run all starts that suit the tokenizer. Load it without
-        # a start, because it may not have the start that the checkpoint names.
+        policies = find_scorer(engine, description.architecture).first_token
+        # An engine that takes any token can run all starts that suit the tokenizer. It is loaded
+        # with "skip", because it may lack the token that the checkpoint names as start.
         if "token" in policies:
             from blimpworks.scoring.hub_loading import HubTokenizer
 
-            unconditioned = described.model_copy(update={"first_token": "skip"})
+            unconditioned = description.model_copy(update={"first_token": "skip"})
             policies = (*candidates(HubTokenizer(checkpoint, unconditioned).hub),)
         expanded += [f"{engine}:first_token={policy}" for policy in policies]
     return expanded
@@ -161,9 +166,10 @@ def score_variant(
 
     The engine runs in a separate process, by its interpreter in ``pythons``; sentences scored
     before are not scored again. ``trusted`` are digests of the model's own code that may run.
-    Returns the table of scores, the engine's key, and the seconds of loading and scoring (None for
-    scores of several runs). Raises Impossible if the variant cannot score the model, and UserError
-    if scoring fails.
+    Returns the table of scores, the engine's key (its name, version and settings), and the seconds
+    of loading the model and scoring ``items``. The seconds are None if ``items`` were not all
+    scored in one run, as after a larger sample. Raises Impossible if the variant cannot score the
+    model, and UserError if scoring fails.
     """
     reason = variant.obstacle(read_description(checkpoint).architecture, pythons)
     if reason:
@@ -196,11 +202,13 @@ def score_variant(
     shards = Shards(manifest, folder / "shards")
     collect_scores(items, shards, table)
     engine_key = shards.described.engine
-    # Keep the seconds of the first run only: later runs do not score all sentences.
+    # Keep the seconds of the first run only: later runs do not score all sentences. The file has
+    # one entry, so it has no seconds for another engine, model or sample.
     seconds_file = folder / "seconds.json"
+    run_key = f"{engine_key} {sha256_of(checkpoint)} {sha256_of(items)}"
     if is_first_run:
-        record = json.loads(sidecar_path(folder / "manifest.json").read_text(encoding="utf-8"))
+        record = json.loads(sidecar_path(manifest).read_text(encoding="utf-8"))
         started, ended = (datetime.fromisoformat(record[key]) for key in ("started", "ended"))
-        write_text(seconds_file, json.dumps({engine_key: (ended - started).total_seconds()}) + "\n")
+        write_text(seconds_file, json.dumps({run_key: (ended - started).total_seconds()}) + "\n")
     seconds = json.loads(seconds_file.read_bytes()) if seconds_file.is_file() else {}
-    return table, engine_key, seconds.get(engine_key)
+    return table, engine_key, seconds.get(run_key)

@@ -23,17 +23,19 @@ from blimpworks.tables import COMPARISONS, JUDGEMENTS, read_table, write_rows
 log = logging.getLogger(__name__)
 
 EXACT_BELOW = 25
-"""Fewest pairs that only one of two models gets right for the chi-squared form of McNemar's test.
-With fewer pairs, the corrected variant has the exact binomial test."""
+"""Number of pairs that only one of two models gets right, below which the corrected variant of
+McNemar's test is the exact binomial test."""
 KEY = ["item_id", "paradigm"]
+"""Columns that identify an item; some items are in two paradigms."""
 
 
 def mcnemar_p(only_a: int, only_b: int, exact_below: int = 0) -> float:
     """Return McNemar's two-sided p, if only model a is right on ``only_a`` pairs, b on ``only_b``.
 
-    The test is exact for fewer than ``exact_below`` pairs in all, else chi-squared with continuity
-    correction. Jumelet et al. (2025, section 7.1, footnote 7) do not name the form. Of three forms,
-    only this chi-squared gives the p-values of Tables B.2 (Albanian: 0.041) and 5.
+    Pairs on which both are right or both wrong do not count. The test is exact for fewer than
+    ``exact_below`` pairs that count, else chi-squared with continuity correction. Jumelet et al.
+    (2025, section 7.1, footnote 7) do not name the form. Of three forms, only this
+    chi-squared gives the p-values of Tables B.2 (Albanian: 0.041) and 5.
     """
     if only_a == only_b:
         return 1.0
@@ -49,7 +51,8 @@ def compare(
     """Yield comparisons of every two models, in both orders, over items that both have judged.
 
     ``right`` and ``judged`` are [items, models]; ``exact_below`` as for ``mcnemar_p``. ``a`` and
-    ``b`` of a comparison are columns of both arrays. Only model a is right on ``only_a`` items.
+    ``b`` of a comparison are columns of both arrays. Of the ``n`` items that both models judged,
+    model a alone is right on ``only_a``.
     """
     good = (right & judged).astype(np.int64)
     wrong = (~right & judged).astype(np.int64)
@@ -83,10 +86,12 @@ def compare_models(
 
     ``judgements``: (model, language, table of judgements); only judgements by ``method`` are used.
     ``mcnemar``: ``published`` (chi-squared for any number of pairs) or ``corrected`` (exact below
-    ``EXACT_BELOW``). Raises UserError if there are no tables, or a table is missing or malformed.
+    ``EXACT_BELOW``). A tie that counts ½ in judgements is not right here. Raises UserError if
+    there are no tables, or a table is missing or malformed.
     """
     if not judgements:
         raise UserError(f"{output}: no judgements of {benchmark} are given; name at least one.")
+    # {language: {model: verdicts, indexed by item}}
     languages: dict[str, dict[str, pd.Series]] = {}
     for model, lang, path in judgements:
         frame = read_table(JUDGEMENTS, path, [*KEY, "method", "correct"]).to_pandas()
@@ -108,7 +113,10 @@ def compare_models(
     return len(rows)
 
 
+# Linear regression: ``predictors`` are a data frame with a row for each observation.
+
 INTERCEPT, CONSTANT = "intercept", "const"
+"""Names of the constant term in results, and in statsmodels."""
 ESTIMATES = ("coefficient", "standard_error", "t", "p", "low", "high")
 
 
@@ -150,7 +158,8 @@ def ordinary_least_squares(
     """Fit a linear regression; return a row per term with ``ESTIMATES``, n and R².
 
     ``response`` is [n], ``predictors`` [n, terms]; ``low`` and ``high`` are a 95 % interval. The
-    intercept is the first row. Without rows: a constant response, or predictors not ``estimable``.
+    intercept is the first row. There are no rows if the response is constant, or the predictors are
+    not ``estimable``.
     """
     if not estimable(predictors) or constant(response):
         return []
@@ -163,10 +172,11 @@ def ordinary_least_squares(
     columns = (fit.params, fit.bse, fit.tvalues, fit.pvalues, bounds[0], bounds[1])
     rows: list[dict[str, float | str]] = []
     for term in design:
-        named = zip(ESTIMATES, columns, strict=True)
-        numbers = {name: float(column[term]) for name, column in named}
         name = INTERCEPT if term == CONSTANT else str(term)
-        rows.append({"term": name, **numbers, "n": int(fit.nobs), "r2": float(fit.rsquared)})
+        row: dict[str, float | str] = {"term": name}
+        for estimate, column in zip(ESTIMATES, columns, strict=True):
+            row[estimate] = float(column[term])
+        rows.append({**row, "n": int(fit.nobs), "r2": float(fit.rsquared)})
     return rows
 
 

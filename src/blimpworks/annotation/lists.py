@@ -10,7 +10,8 @@ order:
     p01   9      check     old the sleeps cat .  the old cat sleeps . False
 
 The numbers of pairs on two lists differ by at most one, in all and for each paradigm (kind of
-contrast). No list has a pair twice. The grammatical sentence is first in half of the rows.
+contrast). No list has a pair twice. The grammatical sentence is first in half of the rows. Pairs
+that were made from the same sentence should be on different lists; two on one list "clash".
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3. Attention checks are ours.
 """
@@ -35,12 +36,12 @@ from blimpworks.tables import ITEMS, read_table
 
 log = logging.getLogger(__name__)
 
-ListNumbers = tuple[int, ...]  # numbers of some lists, from 0
-Groups = Sequence[Hashable]  # nested groups of an element, the smallest first
+ListNumbers = tuple[int, ...]  # numbers of the lists that a pair is on, from 0
+Groups = Sequence[Hashable]  # nested groups of an element, smallest first: (pair, its paradigm)
 
 
 class ItemPair(NamedTuple):
-    """A minimal pair or single sentence. ``source``: sentence that it was made from, if known."""
+    """A minimal pair or single sentence."""
 
     item_id: str
     phenomenon: str
@@ -48,12 +49,13 @@ class ItemPair(NamedTuple):
     good: str
     bad: str
     source: str | None = None
+    """Sentence of a treebank that the pair was made from (file and id), if known."""
     acceptable: bool | None = None
     """Whether a single sentence (both ``good`` and ``bad``) is acceptable; None for pairs."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Source and text. Two pairs of the same sentence share at least one of them."""
+        """Source and grammatical sentence; pairs that share one of these clash on a list."""
         return (self.good,) if self.source is None else (self.source, self.good)
 
 
@@ -67,8 +69,7 @@ class ParadigmSlot(NamedTuple):
 class Assignment:
     """An assignment of pairs to lists: ``pairs[i]`` is on the lists of ``slots[i]``.
 
-    No list has a pair twice. Two pairs of the same sentence on a list clash. Pairs are exchanged
-    until no exchange reduces the number of clashes.
+    No list has a pair twice. Pairs are exchanged until no exchange reduces the number of clashes.
     """
 
     def __init__(
@@ -78,15 +79,15 @@ class Assignment:
         # Pairs by paradigm in random order; a pair of two paradigms belongs to the smaller one.
         sizes = Counter(pair.paradigm for pair in pairs)
         order = sorted(pairs, key=lambda pair: (sizes[pair.paradigm], pair.paradigm, pair.item_id))
-        distinct: dict[str, ItemPair] = {}
+        by_paradigm: dict[str, list[ItemPair]] = {}
+        seen: set[str] = set()
         for pair in order:
-            distinct.setdefault(pair.item_id, pair)
-        divided: dict[str, list[ItemPair]] = {}
-        for pair in distinct.values():
-            divided.setdefault(pair.paradigm, []).append(pair)
-        small_first = sorted(divided, key=lambda paradigm: (len(divided[paradigm]), paradigm))
-        unused = {paradigm: _shuffled(divided[paradigm], random) for paradigm in small_first}
-        # Each slot takes the next ``per_pair`` lists; after the last list comes the first.
+            if pair.item_id not in seen:
+                seen.add(pair.item_id)
+                by_paradigm.setdefault(pair.paradigm, []).append(pair)
+        small_first = sorted(by_paradigm, key=lambda name: (len(by_paradigm[name]), name))
+        unused = {paradigm: _shuffled(by_paradigm[paradigm], random) for paradigm in small_first}
+        # Each slot has the next ``per_pair`` lists; after the last list comes the first.
         list_numbers = cycle(range(options.participants))
         self.slots = [
             ParadigmSlot(paradigm, tuple(islice(list_numbers, options.per_pair)))
@@ -96,7 +97,7 @@ class Assignment:
         # Each slot takes the first pair with the fewest clashes. Then clashing pairs are exchanged
         # for other pairs of their paradigm, as long as that reduces clashes.
         self.pairs: list[ItemPair] = []
-        # For each list, how many of its pairs have a sentence.
+        # For each list, {sentence: number of the list's pairs that have it}.
         self._counts: list[Counter[str]] = [Counter() for _ in range(options.participants)]
         for paradigm, lists in self.slots:
             chosen = min(unused[paradigm], key=partial(self._count_clashes, lists=lists))
@@ -120,9 +121,10 @@ class Assignment:
 
     def _cost(self, index: int, pair: ItemPair) -> int:
         """Count the clashes of ``pair`` if it were in the slot at ``index``."""
-        # The pair that is now in the slot would leave the slot's lists, and so not clash.
-        lists, common = self.slots[index].lists, {*pair.sentences} & {*self.pairs[index].sentences}
-        return self._count_clashes(pair, lists) - len(lists) * len(common)
+        # The pair that is in the slot now would leave the slot's lists, so it does not clash.
+        lists, previous = self.slots[index].lists, self.pairs[index]
+        shared_sentences = {*pair.sentences} & {*previous.sentences}
+        return self._count_clashes(pair, lists) - len(lists) * len(shared_sentences)
 
     def _replace(self, index: int, pair: ItemPair) -> ItemPair:
         """Put ``pair`` into the slot at ``index``, and return the pair that was there."""
@@ -145,9 +147,9 @@ class Assignment:
                 return True
         for partner, slot in enumerate(self.slots):
             if slot.paradigm == paradigm and partner != index:
-                clashes = self._count_both(index, partner)
+                clashes_of_both = self._count_both(index, partner)
                 self._exchange(index, partner)
-                if self._count_both(index, partner) < clashes:
+                if self._count_both(index, partner) < clashes_of_both:
                     return True
                 self._exchange(index, partner)
         return False
@@ -171,6 +173,7 @@ def _find_partners(groups: Sequence[Groups]) -> list[int | None]:
     partners: list[int | None] = [None] * len(groups)
     unpaired = [*range(len(groups))]
     for depth in range(len(groups[0]) if groups else 0):
+        # {group: index of its element that has no partner yet}
         waiting: dict[Hashable, int] = {}
         for index in unpaired:
             partner = waiting.pop(groups[index][depth], None)
@@ -186,8 +189,9 @@ def halve(first: Sequence[Groups], second: Sequence[Groups], random: Generator) 
     """Divide elements into halves, whose numbers of elements of each group differ by at most one.
 
     ``first`` and ``second``: groups of each element by two classifications, such as by item and by
-    list. Two partners of a group go to different halves. That is always possible: if partners by
-    the first and by the second classification alternate, a cycle has an even length.
+    list. Each element has at most one partner by either classification, and partners go to
+    different halves. That is always possible: from partner to partner, classifications alternate,
+    so a cycle has an even length. Returns whether an element is in the first half.
     """
     partners = (_find_partners(first), _find_partners(second))
     halves: dict[int, bool] = {}
@@ -207,8 +211,8 @@ def halve(first: Sequence[Groups], second: Sequence[Groups], random: Generator) 
 
 
 PRACTICE, PAIR, CHECK = "practice", "pair", "check"
-"""Purposes of rows: trials before the start, judged pairs, and attention checks. A check is a
-grammatical sentence beside its scrambled words."""
+"""Purposes of rows: trials before the start, judged pairs, and attention checks (a grammatical
+sentence beside its scrambled words)."""
 DRAW, SIDES, ORDER, CHECKS, PRACTISED = range(5)
 """Numbers of independent random streams, so that a draw from one does not change the others."""
 ITEM_COLUMNS = ["item_id", "phenomenon", "paradigm", "good", "bad", "treebank", "file", "sent_id"]
@@ -232,13 +236,13 @@ class ListRow(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A pair or an attention check, with the ``wrong`` sentence beside ``pair.good``."""
+    """A row of a list before it has a position: a pair or an attention check."""
 
     pair: ItemPair
     purpose: str
     first_is_good: bool
     wrong: str
-    """The sentence beside ``pair.good``."""
+    """The sentence beside ``pair.good``: ``pair.bad``, or in a check the scrambled words."""
 
 
 def read_pairs(items: Path) -> list[ItemPair]:
@@ -261,8 +265,8 @@ def read_pairs(items: Path) -> list[ItemPair]:
         if row["good"] == row["bad"] and not is_single:
             equal += 1
             continue
-        location = [row["treebank"], row["file"], row["sent_id"]]
-        source = json.dumps(location) if row["sent_id"] else None
+        origin = [row["treebank"], row["file"], row["sent_id"]]
+        source = json.dumps(origin) if row["sent_id"] else None
         fields = {name: row[name] for name in ITEM_COLUMNS[:5]}
         pair = ItemPair(**fields, source=source, acceptable=row.get("acceptable"))
         pairs[row["item_id"], row["paradigm"]] = pair
@@ -338,8 +342,9 @@ def _choose_practice(
     unjudged = {pair.item_id: pair for pair in pairs if pair.item_id not in judged}
     unrelated = {pair.item_id for pair in _unrelated(unjudged.values(), assigned.pairs)}
     shuffled = _shuffled(sorted(unjudged.values(), key=lambda pair: pair.item_id), random)
-    turns: Counter[str] = Counter()
+    # {item: (whether it shares a sentence with a list, its number among pairs of its paradigm)}
     ranks: dict[str, tuple[bool, int]] = {}
+    turns: Counter[str] = Counter()
     for pair in sorted(shuffled, key=lambda pair: pair.item_id not in unrelated):
         turns[pair.paradigm] += 1
         ranks[pair.item_id] = (pair.item_id not in unrelated, turns[pair.paradigm])
@@ -349,6 +354,7 @@ def _choose_practice(
             f"{len(chosen)} pairs are left to practise on, expected {options.practice}; lower "
             "practice or per_paradigm."
         )
+    # Half of each paradigm, and of all, have the grammatical sentence first.
     sides = halve([(pair.paradigm, "") for pair in chosen], [("",) for _ in chosen], random)
     return [_Entry(p, PRACTICE, side, p.bad) for p, side in zip(chosen, sides, strict=True)]
 
@@ -359,18 +365,18 @@ def _mix(entries: Sequence[_Entry], random: Generator) -> list[_Entry]:
     for index in random.permutation(len(entries)):
         remaining.setdefault(entries[index].pair.paradigm, []).append(entries[index])
     order: list[_Entry] = []
-    group = ""
+    paradigm = ""
     while len(order) < len(entries):
         sizes = Counter({name: len(members) for name, members in remaining.items() if members})
         if len(sizes) > 1:
-            sizes.pop(group, None)
-        # Take the group with more than half of the remaining elements, or else a random group.
-        group, largest_size = sizes.most_common(1)[0]
+            sizes.pop(paradigm, None)
+        # A paradigm with more than half of the remaining entries must come next; else any can.
+        paradigm, largest_size = sizes.most_common(1)[0]
         if 2 * largest_size <= len(entries) - len(order):
             names = sorted(sizes)
             shares = np.array([sizes[name] for name in names], float)
-            group = str(random.choice(names, p=shares / shares.sum()))
-        order.append(remaining[group].pop())
+            paradigm = str(random.choice(names, p=shares / shares.sum()))
+        order.append(remaining[paradigm].pop())
     return order
 
 
@@ -392,7 +398,7 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
         log.warning("%d pairs share a list with another one of the same sentence", clashes)
     practice = _choose_practice(pairs, assigned, options)
     # Decide which sentence is first: the good sentence in half of the judgements of each pair, of
-    # each paradigm and of each list.
+    # each paradigm and of each list. A judgement is a pair with the number of a list.
     judgements: list[tuple[ItemPair, int]] = []
     for pair, slot in zip(assigned.pairs, assigned.slots, strict=True):
         judgements += [(pair, number) for number in slot.lists]

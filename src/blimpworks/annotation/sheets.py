@@ -45,9 +45,9 @@ VALIDATION_PARTICIPANTS = read_schema(__file__, "schemas/validation_participants
 FIRST, SECOND, SENTENCE, CHOICE, NOTE = "first", "second", "sentence", "choice", "note"
 SHEET = (spreadsheet.ID, FIRST, SECOND, CHOICE, NOTE)  # columns of sheets with pairs
 SINGLE = (spreadsheet.ID, SENTENCE, CHOICE, NOTE)  # columns of sheets with single sentences
-MAIN = "main"  # column ``Part`` of pairs and checks in the table for PCIbex
-CHOICES = {"1": True, "2": False, FIRST: True, SECOND: False}  # True for the first of two
-Key = Mapping[str, Mapping[str, Any]]  # row of the key by its id
+MAIN = "main"  # value for pairs and checks in PCIbex's column ``Part``, which must not differ
+CHOICES = {"1": True, "2": False, FIRST: True, SECOND: False}  # {label: whether it is the first}
+Key = Mapping[str, Mapping[str, Any]]  # {id of a row: row of ``VALIDATION_KEY``}
 HUMAN, METHOD = "human", "choice"  # model and method in the table of people's accuracies
 
 
@@ -83,7 +83,7 @@ def write_lists(
             texts = _texts(row.first, row.second)
             lines.append({spreadsheet.ID: row.row, CHOICE: "", NOTE: note, **texts})
         spreadsheet.write_sheet(path, SHEET if rows[0].second else SINGLE, lines)
-    # PCIbex shows each participant the rows of one Group. Checks look like pairs there.
+    # PCIbex shows each participant the rows of one Group. Nothing tells checks from pairs there.
     columns = {"list": "Group", "row": "Item", "part": "Part", "first": "First", "second": "Second"}
     frame = pd.DataFrame(rows).replace({"part": {PAIR: MAIN, CHECK: MAIN}})
     table = frame[[*columns]].rename(columns=columns)
@@ -93,7 +93,7 @@ def write_lists(
 
 
 def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
-    """Read the keys of lists; return the rows of the keys by row id.
+    """Read the keys of lists; return {id of a row: row of ``VALIDATION_KEY``}.
 
     With several keys, each list's name ends in the path of its key, because names may be the same.
     """
@@ -144,7 +144,10 @@ def _wilson(right: float, n: int) -> tuple[float, float]:
 
 
 def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.DataFrame:
-    """Return a row for each participant; log who passes less than ``threshold`` of the checks."""
+    """Return a row for each participant; log who passes less than ``threshold`` of the checks.
+
+    ``choices`` are those of ``read_choices``. Checks count over all lists that a participant began.
+    """
     results = []
     for name, rows in choices.groupby("participant"):
         pairs, checks = rows[rows["part"] == PAIR], rows[rows["part"] == CHECK]
@@ -153,7 +156,8 @@ def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.Dat
         right, n = int(pairs["chose_good"].sum()), len(pairs)
         accuracy = right / n if n else float("nan")
         passed = int(checks["chose_good"].sum())
-        left_out = passed < threshold * n_checks
+        # Not ``passed < threshold * n_checks``: 0.56 * 25 is 14.000000000000002.
+        left_out = n_checks > 0 and passed / n_checks < threshold
         interval = _wilson(right, n)
         results.append((str(name), n, right, accuracy, *interval, n_checks, passed, left_out))
     people = pd.DataFrame(results, columns=VALIDATION_PARTICIPANTS.names)

@@ -24,10 +24,11 @@ from blimpworks.files import atomic, cells_of_any_size, text_of
 
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n")
 GUARD = "'"  # apostrophe before texts that begin like a formula
-SEPARATORS = ",;\t"
+SEPARATORS = ",;\t"  # spreadsheets write one of these between cells, depending on the language
 MOST_NAMED_ROWS = 5  # number of wrong rows that a message names
 ID = "id"
 YES_NO: Mapping[str, bool] = {"yes": True, "no": False, "1": True, "0": False}
+"""{label: its value}."""
 
 
 class SheetRow(NamedTuple):
@@ -131,11 +132,11 @@ class Form:
     texts: Mapping[str, Mapping[str, str]]
     """Texts by column, which people must not change."""
     answers: Callable[[str], Mapping[str, bool]]
-    """Function that returns the allowed labels of a row, with the value of each."""
+    """Function of a row's id that returns {allowed label: its value}."""
     annotators: Callable[[Path, Sequence[str]], Mapping[str, str]]
-    """Function that returns the annotator of each column of labels in a file."""
+    """Function of a file and its columns that returns {column of labels: annotator}."""
     items: Mapping[str, Hashable] = field(default_factory=dict)
-    """Item of each row, which an annotator may judge only once. By default, each row is an item."""
+    """{row: item}; an annotator may judge an item only once. By default, each row is an item."""
     lists: Mapping[str, str] = field(default_factory=dict)
     """List of each row. If there are lists, each file must have rows of only one list."""
 
@@ -157,16 +158,17 @@ class Form:
             ]
             refuse(problems)
             labels += new_labels
-        # File and line of the first label, by item and annotator.
+        # {(item, annotator): file and line of the first label}
         first_label: dict[tuple[Hashable, str], str] = {}
         repeated = []
         for label in labels:
-            item = (self.items.get(label.row, label.row), label.annotator)
-            where = first_label.setdefault(item, label.where)
-            if where != label.where:
+            key = (self.items.get(label.row, label.row), label.annotator)
+            if key not in first_label:
+                first_label[key] = label.where
+            elif first_label[key] != label.where:
                 repeated.append(
                     f"{label.where}: {label.annotator} has judged the item of row {label.row} "
-                    f"before, in {where}; keep one of the two."
+                    f"before, in {first_label[key]}; keep one of the two."
                 )
         refuse(repeated)
         return labels
@@ -222,11 +224,12 @@ def _label(text: str) -> str:
 def count_missing(labels: Collection[tuple[str, str]], lists: Mapping[str, str]) -> Counter[str]:
     """Count each annotator's rows without a label, in the lists that the annotator has begun.
 
-    ``labels``: (row, annotator) of each label; ``lists``: the list of each row.
+    ``labels``: (row, annotator) of each label; ``lists``: {row: list}.
     """
     sizes = Counter(lists.values())
+    begun = {(annotator, lists[row]) for row, annotator in labels}
     missing = Counter[str]()
-    for annotator, list_name in {(annotator, lists[row]) for row, annotator in labels}:
+    for annotator, list_name in begun:
         missing[annotator] += sizes[list_name]
     missing.subtract(annotator for _, annotator in labels)
     return missing

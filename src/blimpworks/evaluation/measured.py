@@ -18,7 +18,7 @@ import pandas as pd
 import pyarrow.compute as pc
 import wordfreq
 
-from blimpworks.analysis.accuracy import mean_interval, wilson
+from blimpworks.analysis.accuracy import weighted_interval, wilson
 from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
 from blimpworks.evaluation.card import MEAN, Record, Row
 from blimpworks.evaluation.judged import Skipped, Tables
@@ -56,7 +56,7 @@ def pooled(rows: pd.DataFrame) -> Record:
     if np.isclose(accuracy * n, correct):
         low, high = wilson(correct, n)
     else:
-        low, high = mean_interval(rows, (rows["n"] / n).tolist())
+        low, high = weighted_interval(rows, (rows["n"] / n).tolist())
     return _accuracy({**totals, "accuracy": accuracy, "low": low, "high": high})
 
 
@@ -69,7 +69,7 @@ def mean_of(rows: pd.DataFrame) -> Record:
     on_all_items, mean = pooled(rows), float(rows["accuracy"].mean())
     if round(mean, 3) == round(on_all_items["accuracy"], 3):
         return {**on_all_items, "accuracy": mean}
-    low, high = mean_interval(rows, [1 / len(rows)] * len(rows))
+    low, high = weighted_interval(rows, [1 / len(rows)] * len(rows))
     return _accuracy({**rows[[*COUNTS]].sum(), "accuracy": mean, "low": low, "high": high})
 
 

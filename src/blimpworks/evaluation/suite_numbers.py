@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from blimpworks.analysis import people
-from blimpworks.analysis.accuracy import mean_interval
+from blimpworks.analysis.accuracy import weighted_interval
 from blimpworks.analysis.statistics import correlation_interval
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import Record, Row
@@ -40,7 +40,7 @@ def _mean_of_groups(rows: pd.DataFrame, levels: Sequence[str]) -> Record:
         parents = rows.groupby([*levels[:depth]]) if depth else rows.groupby(lambda _: 0)
         weights /= parents[level].transform("nunique")
     weights /= rows.groupby([*levels])["n"].transform("size")
-    low, high = mean_interval(rows, weights.tolist())
+    low, high = weighted_interval(rows, weights.tolist())
     return {"value": float((weights * rows["accuracy"]).sum()), "low": low, "high": high}
 
 

@@ -1,7 +1,7 @@
 """Read titles, captions and headings of exhibits from a paper's YAML file of Jinja templates.
 
-``describe = Descriptions(path)``; ``describe("table2", models=5)`` returns the texts of table 2.
-All commands import this module, so it must not import pandas.
+``describe = Descriptions(path)``; ``describe("table2", models=5)`` returns the texts of table 2,
+in which ``{{ models }}`` becomes 5. All commands import this module, so it must not import pandas.
 """
 
 from functools import cached_property

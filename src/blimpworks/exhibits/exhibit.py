@@ -35,8 +35,8 @@ class Cell:
     """One number of an exhibit, and the formula and rows of a table that it is computed from.
 
     ``text`` is the number as printed. ``source`` names the input table (judgements, items, …).
-    ``where`` selects its rows: {column: value or list of values}. ``low`` and ``high`` are the
-    ends of the 95 % interval. ``n`` is the number of judged items.
+    ``where`` selects the table's rows: {column: value or list of values}. ``low`` and ``high`` are
+    the ends of the 95 % interval. ``n`` is the number of judged items.
     """
 
     row: str
@@ -61,7 +61,7 @@ class Cell:
 class Labels:
     """Names that an exhibit prints, and facts on the campaign that it needs.
 
-    ``languages`` maps codes to printed names, and ``models`` keys to printed names, in print order.
+    ``languages`` are {code: printed name}, and ``models`` {model: printed name}, in print order.
     ``models`` and the judging ``method`` are empty for exhibits without models. ``facts`` are the
     values that the exhibit's spec requests, by name. ``left_out`` are models of the campaign that
     the exhibit does not show. ``items`` is the origin of the items, if there are several origins.
@@ -78,7 +78,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Rows of a table under a title. ``rows`` maps rows of cells to names; ``columns`` has keys."""
+    """Rows of a table under a title: {row of cells: printed name}, and columns to show."""
 
     title: str
     rows: Mapping[str, str]
@@ -112,7 +112,7 @@ class Exhibit:
     textual: bool = False
     """True if the cells are texts, also in the CSV file."""
     written_in: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Language (BCP 47) of a text, by its (row, column); also for texts of stub and remarks."""
+    """{(row, column) of a text in cells, stub or remarks: its language (BCP 47)}."""
 
     def __post_init__(self) -> None:
         counts = Counter((cell.row, cell.column) for cell in self.cells)
@@ -214,11 +214,11 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
     indices = {(cell.row, cell.column): index for index, cell in enumerate(exhibit.cells)}
 
     # Columns of stub and remarks that hold only numbers are aligned as numbers.
-    texts: dict[str, list[str]] = {}
+    texts_by_column: dict[str, str] = {}  # all texts of a column, joined
     for row_texts in (*exhibit.stub.values(), *exhibit.remarks.values()):
         for name, text in row_texts.items():
-            texts.setdefault(name, []).extend([text] if text else [])
-    is_numeric = {name: bool(t) and all(map(str.isdecimal, t)) for name, t in texts.items()}
+            texts_by_column[name] = texts_by_column.get(name, "") + text
+    is_numeric = {name: text.isdecimal() for name, text in texts_by_column.items()}
     section_sheets: list[Sheet] = []
     columns_before: Sequence[str] | None = None
     for section in exhibit.sections or [every_row]:
@@ -231,6 +231,7 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
         body = []
         for row, row_name in section.rows.items():
             entries = [Entry(row_name)] if exhibit.named else []
+            # A row of a section that has no cells at all is a heading: it has no dashes.
             absent = ABSENT_CELL if row in frame.index else ""
             for name in section.columns:
                 key = (row, name)

@@ -29,7 +29,7 @@ PACKAGES |= {"ARABIC": "fonts-hosny-amiri", "DEVANAGARI": "fonts-lohit-deva"}
 OTHERWISE = "fonts-noto-core"
 """Debian package of fonts for all other scripts, such as Khmer, Tamil and Thai."""
 WANTED = "fonts_to_install"
-"""Key in a job's provenance record: Debian packages of the fonts that the job lacked."""
+"""Key in a job's provenance record, for Debian packages of the fonts that the job lacked."""
 NORMAL = "normal"
 BOXES = "Last Resort"
 """Beginning of the names of fonts that draw the same box for every letter."""
@@ -44,7 +44,7 @@ def letters_of(texts: Iterable[str]) -> frozenset[int]:
 def script_of(letters: Iterable[int]) -> str:
     """Return the most frequent script of code points, by their Unicode names, such as "ARABIC".
 
-    If some letters are of a script in ``PREFERRED``, only such scripts are counted.
+    If some letters are of a script in ``PREFERRED``, only scripts in ``PREFERRED`` are counted.
     """
     scripts = [unicodedata.name(chr(letter), "").split(" ")[0] for letter in sorted(letters)]
     candidates = [name for name in scripts if name in PREFERRED] or scripts
@@ -60,7 +60,7 @@ def _letters_in(path: str) -> frozenset[int]:
 
 
 def font_for(texts: Iterable[str]) -> str | None:
-    """Return an installed font family with all letters of the texts, or log a warning.
+    """Return an installed font family with all letters of the texts; or log a warning, and None.
 
     Families of ``PREFERRED`` are tried first, then DejaVu Sans, then others by name.
     """

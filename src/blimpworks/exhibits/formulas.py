@@ -62,20 +62,20 @@ PHRASE = Notation(".+")
 
 
 def choice(values: Mapping[str, Any]) -> Notation:
-    """Make the notation of a parameter with few ``values``, keyed by their names in sentences."""
+    """Make the notation of a parameter with few values: {name in sentences: value}."""
     names = {value: name for name, value in values.items()}
     return Notation("|".join(map(re.escape, values)), names.__getitem__, values.__getitem__)
 
 
 @dataclass(frozen=True, eq=False)
 class Template(Generic[Arguments]):
-    """A formula with parameters: a call with the parameters' values returns the ``Formula``."""
+    """A formula with parameters: ``mean_of("value")`` returns the ``Formula`` "mean of value"."""
 
     text: str
     """Sentence with parameters in braces, such as "mean of {column}"."""
     function: Callable[Concatenate[pd.DataFrame, Arguments], SupportsFloat]
     notations: Mapping[str, Notation]
-    """Notation by name of the parameter; by default it follows from the parameter's type."""
+    """{parameter: its notation}; other parameters have the notation of their type."""
     takes_as_printed: bool
 
     @cached_property
@@ -124,7 +124,7 @@ def column_mean(rows: pd.DataFrame, column: str) -> float:
     return float(rows[column].mean())
 
 
-# "text of the row" is the sentence of ``ROW_TEXT``, hence the pattern.
+# No column is called "text", because "text of the row" is the sentence of ``ROW_TEXT``.
 @formula("{column} of the row", column=Notation(r"(?!text )\S+"))
 def of_row(rows: pd.DataFrame, column: str) -> float:
     """Return the only row's value in a column."""
@@ -236,7 +236,7 @@ def formula_of(sentence: str) -> Formula:
 
 
 # Declared last, because a formula as a parameter is read by ``formula_of``.
-NOTATIONS: dict[Any, Notation] = {
+NOTATIONS: dict[Any, Notation] = {  # by the parameter's type
     int: Notation(r"\d+", read=int),
     float: Notation(r"[\d.]+(?:e-?\d+)?", read=float),
     str: Notation(r"\S+"),

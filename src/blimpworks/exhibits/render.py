@@ -2,7 +2,8 @@
 
 ``build_exhibit`` calls the function of a paper that makes an exhibit, and ``render`` writes it:
 tables as CSV, Markdown, LaTeX and HTML, figures as PDF, PNG, SVG and HTML, and both as JSON. Most
-formats are written from sheets (``exhibit.sheets``), which are rows of texts under headings.
+formats are written from sheets (``exhibit.sheets``): rows of texts, called entries, under headings.
+A heading has two lines, upper and lower; columns of one upper heading share it.
 """
 
 import importlib
@@ -45,6 +46,7 @@ Escape = Callable[[str], str]
 
 
 def _head_rows(columns: Sequence[SheetColumn], width: int, escape: Escape) -> Iterator[str]:
+    """Yield the rows of a heading in HTML, with empty cells up to ``width`` columns."""
     padding = "<td></td>" * (width - len(columns))
     if any(column.upper for column in columns):
         cells = []
@@ -93,6 +95,7 @@ def table_html(
         rows = [*heads] if number and sheet.headed else []
         for entries in sheet.body:
             is_name_only = all(e.cell is None and not e.text.strip() for e in entries[1:])
+            # The first entry is a name unless the exhibit has no row names.
             has_name = sheet.columns[0].names and entries[0].text
             if wide_names and has_name and is_name_only and width > 1:
                 marks = {"scope": "rowgroup", "dir": "auto", "colspan": width}
@@ -151,6 +154,7 @@ def html_text(exhibit: Exhibit, picture: str = "") -> str:
 
 # LaTeX, for a page of one column or two
 
+# Preamble of tables with texts in several scripts.
 SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that have them (Noto).
 % With babel, in the preamble: \usepackage[bidi=basic]{babel} \babelprovide[import]{urdu}
 % \babelfont[urdu]{rm}{Amiri} \newcommand{\righttoleft}[1]{\foreignlanguage{urdu}{#1}}
@@ -164,6 +168,7 @@ NARROW, WIDE = 4, 7
 TEXT_COMMANDS = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "|": "bar"}
 TEXT_COMMANDS |= {"<": "less", ">": "greater", "␣": "visiblespace"}
 """LaTeX's commands for characters, such as ``\\textbackslash``, without "text"."""
+# {character: LaTeX}
 LATEX_ESCAPES = (
     {c: f"\\{c}" for c in "&%$#_{}"}
     | {sign: rf"\text{name}{{}}" for sign, name in TEXT_COMMANDS.items()}
@@ -175,6 +180,7 @@ DECIMAL = re.compile(
     r"""(?P<bold>\\textbf\{)?(?P<minus>\$-\$)?(?P<whole>\d+)(?:\.(?P<decimals>\d+))?(?(bold)\})"""
 )
 NO_NUMBER = {"", LATEX_ESCAPES[layout.ABSENT_CELL]}
+"""Texts of empty cells, which may stand in a column of numbers."""
 DECIMALS = r"\sisetup{mode=text,detect-weight,group-minimum-digits=99}"
 """Setup of siunitx: numbers in the font of the table, and bold numbers in bold."""
 
@@ -185,6 +191,7 @@ def _latex(text: str) -> str:
 
 def _decimal_column(texts: Iterable[str]) -> str | None:
     """Return a siunitx column type, or None if a text is no number or no number has decimals."""
+    # The type of -12.5 is S[table-format=-2.1].
     printed = [text for text in texts if text not in NO_NUMBER]
     numbers = [number for text in printed if (number := DECIMAL.fullmatch(text))]
     decimals = max((len(n["decimals"] or "") for n in numbers), default=0)
@@ -195,9 +202,9 @@ def _decimal_column(texts: Iterable[str]) -> str | None:
 
 
 def _latex_row(texts: Sequence[str], alignments: Sequence[str]) -> str:
-    r"""Return a row of a table in LaTeX, from texts and column types: "a & b \\\\".
+    r"""Return a row of a table in LaTeX, from texts and column types: ``a & b \\``.
 
-    ``{}`` before a bracket or star separates it from the ``\\\\`` of the previous row.
+    ``{}`` before a bracket or star separates it from the ``\\`` of the previous row.
     """
     cells = []
     # A section may have fewer columns than the table.
@@ -205,7 +212,7 @@ def _latex_row(texts: Sequence[str], alignments: Sequence[str]) -> str:
         cell = text
         if alignment.startswith("S"):
             # Column of numbers, aligned at the decimal point; other texts need braces.
-            cell = text and f"{{{text}}}"
+            cell = f"{{{text}}}" if text else ""
             if number := DECIMAL.fullmatch(text):
                 weight = r"\bfseries " if number["bold"] else ""
                 minus = "-" if number["minus"] else ""
@@ -289,6 +296,7 @@ def _pages(printed_sheets: Sequence[Sheet]) -> Iterator[list[Sheet]]:
     free_rows = MOST_ROWS
     for sheet in printed_sheets:
         rows = sheet.body
+        # Fill pages, until the last rows of the sheet leave a page open.
         while len(rows) > free_rows:
             if free_rows:
                 page.append(replace(sheet, body=rows[:free_rows], headed=sheet.headed or not page))
@@ -305,7 +313,7 @@ PNG_DPI = 300
 MARGIN = 0.1
 """Margin of figures, in inches."""
 MARKDOWN_SIGNS = "\\|*_`<&~[]"
-# Characters that are markup in Markdown or its formulas; inside words, for example, they are not.
+# Characters where they are markup in Markdown or its formulas; "_" inside a word is not.
 MARKUP = re.compile(
     r"""[|`] | [\\](?=[!-/:-@\[-`{-~]) | <(?=[a-z/!?]) | &(?=\#?\w+;) | \$(?=.*\$) | \*(?=\w)
     | (?<![^\W_])\*(?=\S) | (?<![^\W_])_ | _(?![^\W_]) | ~(?=~) | \[(?=[^\]]*\]\()""",
@@ -341,7 +349,8 @@ def markdown_text(exhibit: Exhibit) -> str:
 
     printed_sheets = layout.in_notation(layout.sheets(exhibit), escape, "**{}**".format)
     columns = printed_sheets[0].columns
-    # A single upper heading repeats the title, so leave it out, unless columns' names contain it.
+    # A single upper heading repeats the title, so leave it out. It stays if a column is named by
+    # both lines ("Accuracy by token"), or if lower headings are equal.
     heads = exhibit.heads.items()
     is_in_names = any(upper and f"{upper} {lower}" == name for name, (upper, lower) in heads)
     is_distinct = len({column.lower for column in columns}) == len(columns)
@@ -398,7 +407,7 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
 
 
 ENOUGH_PAIRS = 30
-"""Pairs below which one pair moves an accuracy by more than three points."""
+"""Number of pairs below which one pair moves an accuracy by more than three points."""
 EXPLANATION = (
     f"In parentheses where fewer than {ENOUGH_PAIRS} pairs were judged: their number, and how many "
     "of them are ties."

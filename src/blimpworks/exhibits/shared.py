@@ -1,11 +1,13 @@
 """Read input tables, and make cells from them, for the exhibits of all papers.
 
-An exhibit is a table or figure; a cell is one of its numbers. ``read_accuracies`` and
-``accuracy_cell`` make cells of accuracies that a campaign measured. ``read_printed`` and
-``printed_cells`` make cells of numbers that the paper prints (``PublishedRow``), so that the same
-exhibit can be built from these. ``formula_cell`` makes a cell from any table.
+An exhibit is a table or figure; a cell is one of its numbers, with its formula and the rows that
+the formula gets. ``read_accuracies`` and ``accuracy_cell`` make cells of accuracies that a campaign
+measured. ``read_printed`` and ``printed_cells`` make cells of numbers that the paper prints (rows
+of ``PublishedRow``), so that the same exhibit can be built from these. ``formula_cell`` makes a
+cell from any table. ``where`` selects rows: {column: value or list of values}.
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +18,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import mean_interval, wilson
+from blimpworks.analysis.accuracy import weighted_interval, wilson
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
@@ -25,7 +27,7 @@ from blimpworks.exhibits.formulas import ROW_TEXT, UNWEIGHTED, Formula, of_row, 
 from blimpworks.tables import ACCURACIES, TableSchema, read_table
 
 Tables = Mapping[str, Sequence[Path]]
-"""Paths of the input tables of an exhibit, by the tables' name, such as "accuracies"."""
+"""{name of an input table, such as "accuracies": its paths}."""
 Place = tuple[str, str]
 """Row and column of a cell or printed number."""
 PRINTED_KEYS = ("exhibit", "row", "column")
@@ -44,7 +46,7 @@ def read_plain(
     return rows.astype(dict.fromkeys(rows.select_dtypes("category"), object))
 
 
-@cache
+@cache  # by the time of the last change, so that a changed file is read again
 def _printed(path: Path, _changed: int) -> list[dict[str, Any]]:
     return [row.model_dump() for row in read_rows(PublishedRow, path)]
 
@@ -97,9 +99,10 @@ def printed_cell(row: pd.Series, position: Place) -> Cell:
 def printed_cells(
     printed: pd.DataFrame, rows: Mapping[str, str], columns: Mapping[str, str]
 ) -> list[Cell]:
-    """Make cells of all ``printed`` numbers; ``rows`` and ``columns`` map keys to printed names.
+    """Make cells of all ``printed`` numbers, in the order of ``rows`` and ``columns``.
 
-    Raises UserError when a number has a row or column that is not among them.
+    ``rows`` and ``columns`` are {key: printed name}. Raises UserError when a number has another row
+    or column.
     """
     for axis, names in (("row", rows), ("column", columns)):
         unknown = printed[~printed[axis].isin([*names])]
@@ -138,16 +141,18 @@ def best_of_each(
     of each column, among cells of the rows ``among``. Values are rounded to ``digits`` decimals.
     """
     other_axis = "column" if by == "row" else "row"
-    compared = [cell for cell in cells if cell.printed and getattr(cell, other_axis) in among]
-    highest: dict[str, float] = {}
-    for cell in compared:
-        key = getattr(cell, by)
-        highest[key] = max(highest.get(key, 0.0), round(cell.value, digits))
-    return {
-        (cell.row, cell.column)
-        for cell in compared
-        if round(cell.value, digits) == highest[getattr(cell, by)]
-    }
+    # {row (or column): {(row, column) of a cell: rounded value}}
+    compared: dict[str, dict[Place, float]] = {}
+    for cell in cells:
+        is_compared = cell.printed and getattr(cell, other_axis) in among
+        if is_compared and not math.isnan(cell.value):
+            values = compared.setdefault(getattr(cell, by), {})
+            values[cell.row, cell.column] = round(cell.value, digits)
+    best: set[Place] = set()
+    for values in compared.values():
+        highest = max(values.values())
+        best |= {position for position, value in values.items() if value == highest}
+    return best
 
 
 def counted(number: int, noun: str, form: str = "") -> str:
@@ -179,7 +184,7 @@ ACCURACY_KEYS = ("benchmark", "lang", "method", "model", "phenomenon", "paradigm
 
 
 def by_method(rows: pd.DataFrame, method: str, fallback: str | None = None) -> pd.DataFrame:
-    """Return the rows of a method; for models without it, those of the ``fallback``."""
+    """Return the rows of a method; for models without such rows, those of the ``fallback``."""
     has_method = rows["method"] == method
     has_fallback = rows["method"] == fallback
     return rows[has_method | (has_fallback & ~rows["model"].isin(rows["model"][has_method]))]
@@ -241,8 +246,9 @@ def accuracy_cell(
     """Make the cell of an accuracy in percent that a formula computes from ``rows``.
 
     If all rows have a number of judgements, the cell has a 95 % ``interval``. "pooled" is Wilson's
-    over all judgements. "mean" is of the rows' mean with ``weights`` (default: equal), for rows of
-    one model. With ``ties`` the cell has the number of ties. ``fields`` are its other fields.
+    over all judgements. "mean" is that of the rows' mean with ``weights`` (default: equal), and
+    needs rows of one model. With ``ties`` the cell has the number of ties. ``keys`` are columns
+    that identify rows of the table ``source``. ``fields`` are other fields of the cell.
     """
     value = formula(rows)
     if bool(rows[["n", "low"]].notna().all(axis=None)):
@@ -252,7 +258,7 @@ def accuracy_cell(
             low, high = wilson(float(rows["correct"].sum()), n)
             fields.update(low=100 * low, high=100 * high)
         elif rows["model"].nunique() == 1:
-            low, high = mean_interval(rows, weights or [1 / len(rows)] * len(rows))
+            low, high = weighted_interval(rows, weights or [1 / len(rows)] * len(rows))
             fields.update(low=100 * low, high=100 * high)
     return Cell(*position, value, text(value), formula, source, where_of(rows, keys), **fields)
 
@@ -267,14 +273,15 @@ VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"
 class Recomputation:
     """Formulas that compute numbers in running text from other printed numbers of the paper.
 
-    The row of a printed number (``PublishedRow``) names a formula. Its column ``of`` selects the
-    numbers that the formula is applied to, as EXHIBIT/ROWS/COLUMNS: ``table2/English; German/*``.
+    The row of a printed number (``PublishedRow``) names a formula, such as "mean of value". The
+    column ``of`` of this row selects the numbers that the formula is applied to, as
+    EXHIBIT/ROWS/COLUMNS: ``table2/English; German/*``.
     """
 
     formats: Mapping[Formula, str]
-    """Format of each formula's numbers: "{:.1f}", or "{text}" for the first number's text."""
+    """{formula: format of its numbers}: "{:.1f}", or "{text}" for the first number's text."""
     lists: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Rows or columns that ``of`` can name by one word in braces, such as ``{models}``."""
+    """{name: rows or columns} of lists that ``of`` can name in braces, such as ``{models}``."""
 
     def cell(self, row: pd.Series, title: str, printed: pd.DataFrame) -> Cell:
         """Make the cell of a printed number from other printed numbers.
@@ -319,8 +326,9 @@ def printed_statements(
 ) -> tuple[list[Cell], str]:
     """Return cells of printed and recomputed numbers in running text, and the errors in print.
 
-    ``compute`` gets (row, column) and title of a number without a formula, and makes its recomputed
-    cell, or returns None. The errors are one sentence for a caption; "." if there are none.
+    ``compute`` gets (row, column) and title of a number without a formula. It returns the
+    recomputed cell, or None if the number cannot be recomputed. The errors are one sentence for a
+    caption; "." if there are none.
     """
     cells: list[Cell] = []
     faults: list[str] = []

@@ -29,6 +29,7 @@ BLUE, ORANGE = "#0072B2", "#E69F00"
 VERMILION, GREEN, PINK, SKY, GREY = "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#777777"
 PALETTE = (BLUE, ORANGE, GREEN, VERMILION, PINK, SKY, GREY)
 MARKERS = "osD^vP*X<"
+"""Shapes of points, in matplotlib's letters."""
 _HUB_FAMILIES = ("Llama3", "Gemma3", "Qwen3", "OLMo2", "EuroLLM", "Aya", "Goldfish", "Tülu3")
 FAMILIES = (*_HUB_FAMILIES, "Llama (ours)", "n-gram", "LSTM", "BERT")
 """Families of models with a fixed colour and marker in all figures."""
@@ -76,7 +77,8 @@ def colours(count: int) -> list[str]:
 def family_looks(families: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Return {family of models: (colour, marker)}, first for ``FAMILIES``, then for ``families``.
 
-    Seven families have the first marker in seven colours, the next seven the second marker, ….
+    The first seven families have the first marker in seven colours, the next seven the second
+    marker, and so on.
     """
     looks = {}
     for number, family in enumerate(dict.fromkeys([*FAMILIES, *families])):
@@ -102,8 +104,8 @@ def mark_chance(axes: Axes, at: float, upright: bool = False) -> None:
 def label_ends(axes: Axes, ends: Mapping[str, tuple[float, str]], gap: float) -> None:
     """Write the names of lines at their right ends, beside the axes.
 
-    ``ends`` maps a line's name to the height of its end and its colour; ``gap`` is the least
-    distance of two names. Both are in units of the y axis.
+    ``ends`` are {name of a line: (height of its end, colour)}; ``gap`` is the least distance of two
+    names. Heights and gap are in units of the y axis.
     """
     # From the lowest to the highest, move a name up if the one below leaves it no room.
     names = sorted(ends, key=lambda name: ends[name][0])
@@ -137,7 +139,7 @@ INTERVALS: dict[str, Any] = {
     "estimator": lambda observations: float(observations.iloc[0]),
     "errorbar": lambda observations: (float(observations.iloc[1]), float(observations.iloc[2])),
 }
-"""Options of seaborn for rows of ``with_ends``: the first is the value, others are the interval."""
+"""Options of seaborn for the three rows of a cell from ``with_ends``: value, low and high."""
 BARS = INTERVALS | {"saturation": 1, "linewidth": 0.4}
 BARS |= {"err_kws": {"color": "black", "linewidth": 0.8}}
 POINTS = INTERVALS | {"linestyle": "none", "markersize": 4.5, "markeredgewidth": 0}

@@ -1,7 +1,8 @@
 """Draw texts, boxes and arrows in figures that are diagrams, in points from the top left corner.
 
 A drawing function gets a ``Pen`` and runs twice. The first pen has no axes and only measures, which
-gives the height of the figure. The second pen, from ``canvas``, draws.
+gives the height of the figure. The second pen, from ``canvas``, draws. A text in one style is a
+``Run``; a line of text has several runs, such as a word in bold and the words around it.
 """
 
 import unicodedata
@@ -30,6 +31,7 @@ RESOLUTION = 300
 Look = dict[str, Any]
 """Options of matplotlib for one object of a figure."""
 MIRRORED = str.maketrans("()[]{}<>«»‹›", ")(][}{><»«›‹")
+"""Brackets, which look the other way round from right to left."""
 
 
 @cache
@@ -56,8 +58,8 @@ def text_size(
 class Run:
     """A text in one style, such as a word in bold; ``size`` is the font size in points.
 
-    A ``glued`` run follows the previous run without a space or line break. ``families`` are fonts
-    in order of preference.
+    A ``glued`` run has no space before it, and shares the line of the previous run if it fits.
+    ``families`` are fonts in order of preference.
     """
 
     text: str
@@ -143,6 +145,7 @@ def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
 
 def step(above: Iterable[Run], below: Iterable[Run]) -> float:
     """Return the distance of two lines' baselines, in points, so that tall letters do not touch."""
+    # For the first line, with nothing above, it is the distance from the top.
     above, below = [*above], [*below]
     size = max((run.size for run in below), default=0.0)
     depth = max((run.measures[2] for run in above), default=0.0)

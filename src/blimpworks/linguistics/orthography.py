@@ -2,7 +2,8 @@
 
 ``read_orthography`` reads the rules, ``Orthography.word`` applies them to a word, and ``text`` to a
 sentence: with the defaults, ``Orthography().text("dogs  bark .")`` is "dogs bark.". A language pack
-is a YAML file with all that a benchmark needs to know of a language.
+is a YAML file with all that a benchmark needs to know of a language. A token is a word or a
+punctuation mark; one token of a treebank may become several words.
 """
 
 import re
@@ -21,7 +22,8 @@ from blimpworks.strict import Strict
 INVISIBLE = dict.fromkeys(
     [0x0640, 0x061C, 0x200D, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF]
 )
-"""Deleted characters: marks of direction and joining, and tatweel, which only stretches words."""
+"""Deleted characters, for ``str.translate``: marks of direction and joining, and tatweel, which
+only stretches words."""
 ZWNJ = "\u200c"
 """Zero-width non-joiner."""
 MOST_ROUNDS = 9
@@ -35,14 +37,14 @@ class Orthography(Strict):
     """Rules that unify a language's spelling, whatever keyboard or treebank words come from."""
 
     characters: dict[Character, str] = Field(default={})
-    """Code points of other languages that look the same, and their replacements."""
+    """{character: replacement}, for characters of other languages that look the same."""
     spellings: tuple[regular.Replacement, ...] = ()
     """Regular expressions within a word and their replacements, applied in order.
 
     A space in the replacement cuts the word in two.
     """
     apart: regular.Checked = regular.NOTHING
-    """Expression of separate words, where one token of a treebank has several words."""
+    """Expression of words at the end of a token that are separate words, such as auxiliaries."""
     closing: str = ".,:;!?)]"
     """Characters without a space before them."""
     opening: str = "(["
@@ -50,7 +52,7 @@ class Orthography(Strict):
     quotes: str = '"'
     """Marks that open and close in turn."""
     final: dict[str, str] = Field(default={})
-    """Marks at the end of a sentence, and their replacements."""
+    """{mark at the end of a sentence: replacement}."""
 
     @cached_property
     def _table(self) -> dict[int, str | None]:
@@ -88,7 +90,7 @@ class Orthography(Strict):
         return " ".join(self.word(word) for word in text.split())
 
     def stands_apart(self, form: str) -> bool:
-        """Tell whether a form is a separate word within a token of several words."""
+        """Tell whether the last word of a token with several words is a separate word."""
         return regular.expression(self.apart).fullmatch(form)
 
     def tokens(self, text: str) -> list[tuple[str, bool]]:
@@ -101,6 +103,7 @@ class Orthography(Strict):
                 *spelled, last = self.word(piece).split()
                 tokens += [(word, True) for word in spelled]
                 tokens.append((last, number == len(pieces)))
+        # The final mark may be written without a space, and need not be among ``closing``.
         if tokens and len(tokens[-1][0]) > 1 and tokens[-1][0][-1] in self.final:
             last, space = tokens.pop()
             tokens += [(last[:-1], False), (last[-1], space)]
@@ -118,6 +121,7 @@ class Orthography(Strict):
             last, space_after = forms[-1]
             forms[-1] = self.final.get(last, last), space_after
         for form, space_after in forms:
+            # Quotes open and close in turn; the spaces of the source do not tell which they do.
             is_quote = form in self.quotes
             closes = form[:1] in self.closing or (is_quote and in_quotes)
             follows_opening = text[-1:] in self.opening or (text[-1:] in self.quotes and in_quotes)

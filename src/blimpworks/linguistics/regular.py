@@ -27,10 +27,13 @@ _OPTIONS.log_errors = False
 
 
 def _fill_in(new: str, match: Any) -> str:
-    """Return the replacement ``new`` with a match's groups in place of its references."""
+    r"""Return the replacement ``new`` with the groups of a match in place of ``\1``, ``\2``, …."""
 
     def value_of(reference: re.Match[str]) -> str:
-        return (match[int(reference[1])] or "") if reference[1] else reference[2]
+        number, character = reference[1], reference[2]
+        if number is None:
+            return character
+        return match[int(number)] or ""  # a group that took no part in the match is None
 
     return _REFERENCE.sub(value_of, new)
 
@@ -40,7 +43,9 @@ class Expression:
 
     def __init__(self, text: str) -> None:
         if len(text) > MOST_CHARACTERS:
-            raise ValueError(f"an expression of {len(text)} characters, expected {MOST_CHARACTERS}")
+            raise ValueError(
+                f"an expression has {len(text)} characters, expected at most {MOST_CHARACTERS}"
+            )
         try:
             self._compiled: Any = re2.compile(text, _OPTIONS)
         except re2.error as error:
@@ -54,7 +59,7 @@ class Expression:
         return self._compiled.fullmatch(text) is not None
 
     def sub(self, new: str, text: str, count: int = 0) -> str:
-        r"""Replace all matches, or the first ``count``, by ``new``; ``\\1`` is a group."""
+        r"""Replace all matches, or the first ``count``, by ``new``; ``\1`` is a group."""
         # RE2 finds an empty match after other text twice, with the same span.
         matches = {match.span(): match for match in self._compiled.finditer(text)}
         result, copied_to = "", 0
@@ -90,13 +95,14 @@ def check(text: str, new: str = "") -> str:
     """Return the expression ``text``. Raises ValueError if ``text`` or ``new`` is malformed."""
     groups = expression(text).groups
     for reference in _REFERENCE.finditer(new):
-        if reference[1] is None and reference[2] != "\\":
-            raise ValueError(f"{new!r:.80} can't replace what {text!r:.80} finds (bad escape)")
-        if reference[1] and int(reference[1]) > groups:
-            raise ValueError(
-                f"{new!r:.80} can't replace what {text!r:.80} finds (invalid group reference "
-                f"{reference[1]})"
-            )
+        number, character = reference[1], reference[2]
+        fault = ""
+        if number is None and character != "\\":
+            fault = "bad escape"
+        elif number is not None and int(number) > groups:
+            fault = f"invalid group reference {number}, groups: {groups}"
+        if fault:
+            raise ValueError(f"{new!r:.80} can't replace what {text!r:.80} finds ({fault})")
     return text
 
 

@@ -7,23 +7,23 @@ tables. A file has a line of ten tab-separated fields for each token; a blank li
     1\tDogs\tdog\tNOUN\t_\tNumber=Plur\t2\tnsubj\t_\t_
     2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
 
-The conllu package parses lines and comments; this module checks the rules of the format
-(https://universaldependencies.org/format.html). A byte order mark, CRLF line ends and surplus blank
-lines are allowed. A malformed sentence is an error, or is left out and reported.
+A token is a word (ID 3), a range of words that are written as one (3-4: *don't*), or an empty node,
+an omitted word (3.1). The conllu package parses IDs and comments; this module checks the rules of
+the format (https://universaldependencies.org/format.html). A byte order mark, CRLF line ends and
+surplus blank lines are allowed. A malformed sentence is an error, or is left out and reported.
 """
 
 import csv
 import io
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from conllu import Token
 from conllu.exceptions import ParseException
-from conllu.parser import parse_comment_line, parse_id_value, parse_int_value, parse_line
+from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
 
 from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.errors import UserError, reading
@@ -63,10 +63,8 @@ class Block(NamedTuple):
     first_line: int
     """Number of the first line in the file, from 1."""
     lines: Sequence[str]
-    undecodable: Collection[int] = ()
-    """Numbers of lines that are not UTF-8."""
-    lacks_line_end: bool = False
-    """Whether the file ends in the middle of the block's last line."""
+    problems: Mapping[int, str]
+    """{number of a line that cannot be read: reason}."""
     lacks_blank_line: bool = False
     """Whether the file ends after the block without a blank line."""
 
@@ -82,54 +80,49 @@ class MalformedSentence(Exception):
 def _blocks(lines: Iterable[bytes]) -> Iterator[Block]:
     """Yield the sentences of a file, which blank lines separate."""
     texts: list[str] = []
-    undecodable: list[int] = []
-    number, lacks_line_end = 0, False
+    problems: dict[int, str] = {}
+    number = 0
     for number, line in enumerate(lines, start=1):
         try:
             text = line.decode()
         except UnicodeDecodeError:
             text = line.decode(errors="replace")
-            undecodable.append(number)
-        lacks_line_end = not text.endswith("\n")
-        if not lacks_line_end:
+            problems[number] = "the line is not UTF-8, expected UTF-8"
+        if text.endswith("\n"):
             text = text.removesuffix("\n").removesuffix("\r")
+        else:
+            problems.setdefault(number, "the file ends in mid-line, expected a line end")
         if number == 1:
             text = text.removeprefix("\ufeff")  # byte order mark
         if text:
             texts.append(text)
         elif texts:
-            yield Block(number - len(texts), texts, undecodable)
-            texts, undecodable = [], []
+            yield Block(number - len(texts), texts, problems)
+            texts, problems = [], {}
     if texts:
-        first_line = number + 1 - len(texts)
-        yield Block(first_line, texts, undecodable, lacks_line_end, lacks_blank_line=True)
+        yield Block(number + 1 - len(texts), texts, problems, lacks_blank_line=True)
 
 
-SPACE = "\ufdd0"
-"""Noncharacter in place of a space, because conllu would split a line at two spaces."""
+Token = dict[str, Any]
+"""{field: text of its cell}, with the numbers "id" and "head" that ``_parse_token`` reads."""
 
 
-def _parser(parse: Callable[[str], Any], malformed: Any) -> Callable[[Sequence[str], int], Any]:
-    """Return a function that parses a cell of a line, and returns ``malformed`` on failure."""
+def _parse_token(line: str) -> Token:
+    """Split a line into cells, and read its ID and HEAD as numbers.
 
-    def parse_cell(cells: Sequence[str], column: int) -> Any:
-        try:
-            return parse(cells[column])
-        except (ParseException, ValueError):  # ValueError: a number of thousands of digits
-            return malformed
-
-    return parse_cell
-
-
-PARSERS: dict[str, Callable[[list[str], int], Any]] = {
-    **dict.fromkeys(CONLLU_FIELDS, lambda cells, column: cells[column].replace(SPACE, " ")),
-    "ID": _parser(parse_id_value, malformed=None),
-    "HEAD": _parser(parse_int_value, malformed=INVALID_HEAD),
-}
-"""Functions that parse a cell, keyed by field; their arguments are a line's cells and the column.
-
-The ID of a range, "3-4", becomes (3, "-", 4). The ID of an empty node, "3.1", becomes (3, ".", 1).
-"""
+    The ID of a range, "3-4", becomes (3, "-", 4), that of an empty node, "3.1", (3, ".", 1).
+    """
+    token: Token = dict(zip(CONLLU_FIELDS, line.split("\t"), strict=True))
+    # A number of thousands of digits raises ValueError.
+    try:
+        token["id"] = parse_id_value(token["ID"])
+    except (ParseException, ValueError):
+        token["id"] = None
+    try:
+        token["head"] = parse_int_value(token["HEAD"])
+    except (ParseException, ValueError):
+        token["head"] = INVALID_HEAD
+    return token
 
 
 def parse_sentence(block: Block) -> list[Token]:
@@ -137,10 +130,8 @@ def parse_sentence(block: Block) -> list[Token]:
     last_line = block.first_line + len(block.lines) - 1
     token_lines: list[str] = []
     for number, line in enumerate(block.lines, start=block.first_line):
-        if number in block.undecodable:
-            raise MalformedSentence(number, "the line is not UTF-8, expected UTF-8")
-        if block.lacks_line_end and number == last_line:
-            raise MalformedSentence(number, "the file ends in mid-line, expected a line end")
+        if number in block.problems:
+            raise MalformedSentence(number, block.problems[number])
         if not line.startswith("#"):
             field_count = line.count("\t") + 1
             if field_count != len(CONLLU_FIELDS):
@@ -150,40 +141,39 @@ def parse_sentence(block: Block) -> list[Token]:
         elif token_lines:
             reason = "a comment after a token of its sentence, expected comments to come first"
             raise MalformedSentence(number, reason)
-    rows = [line.split("\t") for line in token_lines]
-    if not any(_is_word_id(cells[0]) for cells in rows):
+    tokens = [_parse_token(line) for line in token_lines]
+    if not any(_is_word(token) for token in tokens):
         raise MalformedSentence(block.first_line, "a sentence without words, expected at least one")
-    tokens = [parse_line(line.replace(" ", SPACE), CONLLU_FIELDS, PARSERS) for line in token_lines]
-    _check_tokens(last_line - len(rows) + 1, rows, tokens)
+    _check_tokens(last_line - len(tokens) + 1, tokens)
     if block.lacks_blank_line:
         reason = "the file ends without a blank line after its last sentence, expected one"
         raise MalformedSentence(last_line, reason)
     return tokens
 
 
-def _is_word_id(id_cell: str) -> bool:
-    return id_cell.isascii() and id_cell.isdecimal()
+def _is_word(token: Token) -> bool:
+    return bool(token["ID"].isascii() and token["ID"].isdecimal())
 
 
-def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[Token]) -> None:
+def _check_tokens(first_line: int, tokens: Sequence[Token]) -> None:
     """Check ids, heads and features, and that the heads make a tree. Raises MalformedSentence.
 
-    ``rows`` are the cells of the tokens' lines; ``first_line`` is the line of the first token.
+    ``first_line`` is the line of the first token.
     """
-    word_positions = [position for position, row in enumerate(rows) if _is_word_id(row[0])]
+    line_of_word = [line for line, token in enumerate(tokens, start=first_line) if _is_word(token)]
+    # Number of words above the token, and last word of the range above it.
     words_before = range_end = 0
-    for line, (row, token) in enumerate(zip(rows, tokens, strict=True), start=first_line):
-        problem = _token_problem(row, token, words_before, len(word_positions))
+    for line, token in enumerate(tokens, start=first_line):
+        problem = _token_problem(token, words_before, len(line_of_word))
         if problem:
             raise MalformedSentence(line, problem)
-        if isinstance(token["ID"], tuple) and token["ID"][1] == "-":
+        if isinstance(token["id"], tuple) and token["id"][1] == "-":
             if words_before < range_end:
-                reason = f"range {row[0]} overlaps one that ends with word {range_end}"
+                reason = f"range {token['ID']} overlaps one that ends with word {range_end}"
                 raise MalformedSentence(line, f"{reason}, expected ranges of different words")
-            range_end = token["ID"][2]
-        words_before += _is_word_id(row[0])
-    heads = [tokens[position]["HEAD"] for position in word_positions]
-    line_of_word = [first_line + position for position in word_positions]
+            range_end = token["id"][2]
+        words_before += _is_word(token)
+    heads = [token["head"] for token in tokens if _is_word(token)]
     roots = [word for word, head in enumerate(heads, start=1) if head == 0]
     if not roots:
         reason = "no word of the sentence has HEAD 0, expected one root"
@@ -201,18 +191,15 @@ def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[T
             raise MalformedSentence(line, reason)
 
 
-def _token_problem(row: Sequence[str], token: Token, words_before: int, word_count: int) -> str:
-    """Return a description of a token's first fault, or "".
-
-    ``row`` are the cells of the token's line, and ``words_before`` is the number of words above it.
-    """
-    cells = dict(zip(CONLLU_FIELDS, row, strict=True))
-    for name, cell in cells.items():
-        if not cell or cell.isspace():
+def _token_problem(token: Token, words_before: int, word_count: int) -> str:
+    """Return a description of a token's first fault, or ""; ``words_before`` are words above it."""
+    for name in CONLLU_FIELDS:
+        if not token[name] or token[name].isspace():
             return f"{name} is blank, expected a value"
 
+    # A range is before its first word, an empty node after the word with its number.
     next_word = words_before + 1
-    match token["ID"]:
+    match token["id"]:
         case int(word):
             in_order = word == next_word
         case (first, "-", last):
@@ -222,31 +209,28 @@ def _token_problem(row: Sequence[str], token: Token, words_before: int, word_cou
         case _:
             in_order = False
     # IDs with leading zeros are wrong too.
-    if not in_order or _id_text(token["ID"]) != cells["ID"]:
+    id_text = "".join(map(str, token["id"])) if isinstance(token["id"], tuple) else str(token["id"])
+    if not in_order or id_text != token["ID"]:
         return (
-            f"ID {cells['ID']!r}, expected word {next_word}, a range that begins with it or an "
+            f"ID {token['ID']!r}, expected word {next_word}, a range that begins with it or an "
             f"empty node {words_before}.N"
         )
 
-    head = token["HEAD"]
-    if not _is_word_id(cells["ID"]):
+    head = token["head"]
+    if not _is_word(token):
         if head is not None:
-            return f"HEAD {cells['HEAD']!r} of a range or empty node, expected '_'"
+            return f"HEAD {token['HEAD']!r} of a range or empty node, expected '_'"
     elif head is None or not 0 <= head <= word_count:
-        return f"HEAD {cells['HEAD']!r}, expected an integer from 0 to {word_count}"
-    elif head == token["ID"]:
+        return f"HEAD {token['HEAD']!r}, expected an integer from 0 to {word_count}"
+    elif head == token["id"]:
         return f"HEAD {head} of word {head} is the word itself, expected another word"
 
-    features = [feature.split("=") for feature in cells["FEATS"].split("|")]
-    if cells["FEATS"] != "_" and not all(len(pair) == 2 and all(pair) for pair in features):
-        return f"FEATS {cells['FEATS']!r}, expected '_' or name=value pairs joined by '|'"
+    features = [feature.split("=") for feature in token["FEATS"].split("|")]
+    if token["FEATS"] != "_" and not all(len(pair) == 2 and all(pair) for pair in features):
+        return f"FEATS {token['FEATS']!r}, expected '_' or name=value pairs joined by '|'"
     if len({pair[0] for pair in features}) < len(features):
-        return f"FEATS {cells['FEATS']!r} has a feature twice, expected each once (Gender=Fem,Masc)"
+        return f"FEATS {token['FEATS']!r} has a feature twice, expected each once (Gender=Fem,Masc)"
     return ""
-
-
-def _id_text(ident: Any) -> str:
-    return "".join(map(str, ident)) if isinstance(ident, tuple) else str(ident)
 
 
 def _table(rows: Iterator[tuple[Any, ...]], schema: TableSchema) -> pa.Table:
@@ -271,10 +255,10 @@ def _token_row(sentence: int, line: int, token: Token) -> tuple[Any, ...]:
         None if token[name] == "_" else token[name]
         for name in ("UPOS", "XPOS", "FEATS", "DEPREL", "DEPS", "MISC")
     )
-    word = token["ID"] if isinstance(token["ID"], int) else None
+    word = token["id"] if _is_word(token) else None
     space_after = "SpaceAfter=No" not in token["MISC"].split("|")
-    first_cells = sentence, line, _id_text(token["ID"]), word, token["FORM"], token["LEMMA"]
-    return (*first_cells, upos, xpos, feats, token["HEAD"], deprel, deps, misc, space_after)
+    first_cells = sentence, line, token["ID"], word, token["FORM"], token["LEMMA"]
+    return (*first_cells, upos, xpos, feats, token["head"], deprel, deps, misc, space_after)
 
 
 def read_treebank(
@@ -316,7 +300,7 @@ def read_treebank(
             number = first_sentence + len(sentences)
             for line, token in enumerate(tokens, start=block.first_line + len(comments)):
                 yield _token_row(number, line, token)
-            word_count = sum(isinstance(token["ID"], int) for token in tokens)
+            word_count = sum(map(_is_word, tokens))
             origin = number, treebank, path.name, sent_id, block.first_line
             sentences.append((*origin, word_count, metadata.get("text"), comments))
 

@@ -15,6 +15,7 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.papers.urblimp import analysis
 from blimpworks.papers.urblimp.exhibits.claims import table5, text
+from blimpworks.papers.urblimp.exhibits.claims import tests as paradigm_tests
 from blimpworks.papers.urblimp.exhibits.data import table1, table2, table10, validation
 from blimpworks.papers.urblimp.exhibits.evaluation import (
     GEMMA,
@@ -66,6 +67,23 @@ def test_tables_7_and_8_part_the_models_as_the_paper_does(tables):
     assert pretrained == {f"{name}-pt" for name in GEMMA} | others
     assert tuned == {*GEMMA_TUNED}
     assert {row for row, _ in table7(tables, LABELS).bold} >= {*PARADIGMS.values()}
+
+
+def test_models_without_some_paradigm_are_named_and_not_compared(tables, tmp_path):
+    rows = read_table(ACCURACIES, tables["accuracies"][0]).to_pylist()
+    lacking = dict(zip(SKILL, PARADIGMS, strict=False))
+    rows = [row for row in rows if lacking[row["model"]] != row["paradigm"]]
+    write_rows(rows, ACCURACIES, tmp_path / "a.parquet")
+    incomplete = {"accuracies": [tmp_path / "a.parquet"]}
+    assert f"some paradigm: {', '.join(GEMMA_TUNED)}." in table8(incomplete, LABELS).caption
+    for make in (table5, paradigm_tests):
+        exhibit = make(incomplete, LABELS)
+        assert (exhibit.cells, "There are no two models" in exhibit.caption) == ([], True)
+
+
+def test_of_one_paradigm_one_is_counted(tmp_path):
+    claims = text(simulate(tmp_path, SKILL, [*PARADIGMS][:1]), LABELS).cells
+    assert [c.text for c in claims if "ahead of" in c.row] in (["0 of 1"], ["1 of 1"])
 
 
 def test_table_5_tests_phenomena_without_their_rounding(tables, accuracy):

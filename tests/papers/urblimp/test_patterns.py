@@ -259,6 +259,7 @@ def test_before_the_future_a_verb_is_a_subjunctive(inflection):
         ({"cells": {"A=b": ["a"]}, "stem": ["(x", ""]}, "'\\(x' is no regular expression"),
         ({"cells": {"A=b": ["a"]}, "inside": {"A=c": "A=b"}}, "'A=c', which is no cell"),
         ({"cells": {"A=b": ["a"]}, "irregular": {"x": {"A": ["y"]}}}, "is malformed at 'A'"),
+        ({"cells": {"A=b": ["a"]}, "irregular": {"x": {"A=c": ["y"]}}}, "'A=c', which is no cell"),
         ({}, "Field required"),
     ],
 )

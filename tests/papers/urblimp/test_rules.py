@@ -248,6 +248,7 @@ PATTERN = "expected a pattern as text, such as V [upos=VERB]; V -[nsubj]-> S."
         ({"change": [move("V", "V")]}, "rules.0", "move and after are both 'V', expected"),
         ({"change": [add("V", "V")]}, "rules.0", "name has 'V', expected a name that no other"),
         ({"without": ["V -> O", "S < T"]}, "rules.0", "without.1 has S, T, expected a word of"),
+        ({"source": "text"}, "rules.0", "is text, but a pattern has ->, upos, which plain text"),
         # Patterns
         ({"pattern": 3}, "rules.0.pattern", f"is 3: {PATTERN}"),
         ({"without": ["V ["]}, "rules.0.without.0", "separated by semicolons."),
@@ -257,6 +258,7 @@ PATTERN = "expected a pattern as text, such as V [upos=VERB]; V -[nsubj]-> S."
         ({"variant": "ours"}, "rules.0.variant", "is 'ours': "),
         ({"change": [replace("V", "x")]}, None, "rule 'plain' names 'x', which "),
         ({"change": [add("A", "V", "V", "article")]}, None, "names 'article', which "),
+        ({"change": [inflect("V", unless={"Case": "Ac"})]}, None, "has unless {'Case': 'Ac'}, but"),
     ],
 )
 def test_a_malformed_rule_is_refused_in_a_sentence_by_file_and_key(tmp_path, fields, key, message):
@@ -271,6 +273,10 @@ def test_a_malformed_rule_is_refused_in_a_sentence_by_file_and_key(tmp_path, fie
 
 
 NO_CELL = {"v": {"cells": {"A": []}}}
+UNKNOWN_CELL = {
+    "paradigms": {"v": {"cells": {"A=b": []}}},
+    "governments": [{"paradigm": "v", "cells": ["A=c"]}],
+}
 FAULTY = {"ur_own-ud-test.conllu": ["none"], "other.conllu": ["any"]}
 ABSENT = {"about": "it limps", "sentences": FAULTY}
 WORDFREQ = "'attestation.wordfreq' is '{}', for which wordfreq has no list; expected one"
@@ -283,10 +289,12 @@ WORDFREQ = "'attestation.wordfreq' is '{}', for which wordfreq has no list; expe
         ([GOOD_RULE] * 2, {}, "rules.0.name and rules.1.name are both 'plain'"),
         ([GOOD_RULE], {"orthography": {"spellings": [["(x", ""]]}}, "'(x' is no"),
         ([GOOD_RULE], {"inflection": {"paradigms": NO_CELL}}, "malformed at 'A'"),
+        ([GOOD_RULE], {"inflection": UNKNOWN_CELL}, "governments name 'A=c'; expected features"),
         ([GOOD_RULE], {"table": {}}, "key 'table' is not a setting"),
         ([GOOD_RULE], {"attestation": {"wordfreq": "xx"}}, WORDFREQ.format("xx")),
         ([GOOD_RULE], {"attestation": {"wordfreq": "no code"}}, WORDFREQ.format("no code")),
         ([{**GOOD_RULE, "pattern": "V [upos=SYM]"}], {}, "; expected some."),
+        ([GOOD_RULE], {"faults": [{"about": "x", "without": ["V -> O"]}]}, "there is no pattern"),
         ([GOOD_RULE], {"faults": [ABSENT]}, "'none', which ur_own-ud-test.conllu does not have"),
     ],
 )

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blimpworks.analysis.accuracy import mean_interval, wilson
+from blimpworks.analysis.accuracy import weighted_interval, wilson
 from blimpworks.analysis.statistics import implied_denominator
 from blimpworks.errors import UserError
 from blimpworks.exhibits import fonts
@@ -72,12 +72,12 @@ def bounded(*counts):
 
 def test_the_interval_of_a_mean_narrows_with_the_number_of_accuracies():
     low, high = wilson(80, 100)
-    assert mean_interval(bounded((80, 100)), [1.0]) == pytest.approx((low, high))
-    of_two = mean_interval(bounded((80, 100), (80, 100)), [0.5, 0.5])
+    assert weighted_interval(bounded((80, 100)), [1.0]) == pytest.approx((low, high))
+    of_two = weighted_interval(bounded((80, 100), (80, 100)), [0.5, 0.5])
     ends = [0.8 + (end - 0.8) / 2**0.5 for end in (low, high)]
     assert of_two == pytest.approx(ends)
     without = bounded((80, 100), (1, 2)).assign(low=[0.7, None])
-    assert np.isnan(mean_interval(without, [0.5, 0.5])[0])
+    assert np.isnan(weighted_interval(without, [0.5, 0.5])[0])
 
 
 def rated(right, per_pair=3):
@@ -112,9 +112,9 @@ def test_of_half_the_pairs_the_grammatical_sentence_is_the_first_category(right)
 def test_only_pairs_with_all_their_judgements_enter():
     ratings = rated([3, 2, 1, 3])
     lacking = pd.concat([ratings, rated([0, 0])[:5].assign(item_id=["x", "x", "y", "y", "y"])])
-    assert len(analysis.complete(lacking, 3)) == 5
+    assert len(analysis.complete_pairs(lacking, 3)) == 5
     more = pd.concat([ratings, ratings[:1]])
-    assert [*analysis.complete(more, 3).index] == ["i1", "i2", "i3"]
+    assert [*analysis.complete_pairs(more, 3).index] == ["i1", "i2", "i3"]
     assert math.isnan(analysis.kappa("free", ratings[:0], 3))
 
 

@@ -1,7 +1,7 @@
 """Compute three statistics that only UrBLiMP needs (Adeeba, Dillon, Sajjad and Bhatt 2025).
 
 ``compare_scores`` tests models against each other by their scores on phenomena. ``kappa`` measures
-whether people choose the same sentence of a pair. Formulas of exhibits call both.
+whether people choose the same sentence of a minimal pair. Formulas of exhibits call both.
 ``compare_lengths``, of the command with its name, reads items and scores. It writes how often the
 mean and the sum of token log-probabilities decide a pair differently, and the words of such a pair.
 """
@@ -28,6 +28,7 @@ from blimpworks.campaign.registry import TIES
 from blimpworks.errors import UserError
 from blimpworks.items import SIDES
 from blimpworks.judging.judge import align_scores, margins, side_of
+from blimpworks.papers.urblimp.phenomena import KAPPAS
 from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, Evaluation, read_table, write_rows
 
@@ -41,7 +42,7 @@ DECIMALS = 9
 
 
 def compare_scores(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Test ``pairs`` of models by signed ranks, corrected for the number of pairs.
+    """Test pairs of models by Wilcoxon's signed ranks, with Holm's correction for their number.
 
     ``scores`` is [observations, models]. Observations that one of the two models lacks are left
     out, and differences of zero; ties get their mean rank. The two-sided p is exact for up to 50
@@ -64,24 +65,18 @@ def compare_scores(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd
 
 # People's judgements. Section 2.3 has a Fleiss' kappa of 0.89 without its categories;
 # docs/urblimp_people.md says why they can only be the sentences, and not right and wrong.
+# kappas.tsv declares this kappa and two others, each with its reason.
 
 Z = float(norm.ppf(0.975))
 Counts = NDArray[np.int64]
-"""Judgements [pair, category]; each pair has the same number."""
-KAPPAS = {
-    # Fleiss' kappa of the sentences chosen: these categories fit .89 beside 96 % right.
-    "published": ("sentences", "fleiss"),
-    # Categories right and wrong, which mean the same for every pair. The kappa is high if errors
-    # are on the same pairs, and 0 if they are spread by chance, even if they are few.
-    "corrected": ("outcomes", "fleiss"),
-    # Randolph's free-marginal kappa: chance is one half, whatever the categories.
-    "free": ("outcomes", "randolph"),
-}
-"""Categories and method of each kappa."""
+"""Numbers of judgements [pair, category]; rows have the same sum, ``per_pair``."""
 
 
-def complete(ratings: pd.DataFrame, per_pair: int) -> pd.DataFrame:
-    """Count right choices and judgements of pairs with ``per_pair`` judgements, by item_id."""
+def complete_pairs(ratings: pd.DataFrame, per_pair: int) -> pd.DataFrame:
+    """Count right choices (sum) and judgements (count) of pairs with ``per_pair`` judgements.
+
+    ``ratings`` have a row for each judgement: item_id and chose_good.
+    """
     pairs = ratings.groupby("item_id")["chose_good"].agg(["sum", "count"])
     return pairs[pairs["count"] == per_pair]
 
@@ -89,13 +84,13 @@ def complete(ratings: pd.DataFrame, per_pair: int) -> pd.DataFrame:
 def counts_of(name: str, ratings: pd.DataFrame, per_pair: int) -> Counts:
     """Count judgements in the two categories of a kappa.
 
-    Outcomes are right and wrong. Sentences are the first and the second of a pair in a random
-    order, by which the first is grammatical in half of the pairs. It is not the order that
-    participants saw.
+    Categories "outcomes" are right and wrong. Categories "sentences" are the first and the second
+    sentence of a pair. Their order is random, with the grammatical one first in half of the pairs;
+    it is not the order that participants saw.
     """
-    pairs = complete(ratings, per_pair)
+    pairs = complete_pairs(ratings, per_pair)
     counts = np.column_stack([pairs["sum"], per_pair - pairs["sum"]]).astype(np.int64)
-    if KAPPAS[name][0] == "sentences":
+    if KAPPAS[name]["categories"] == "sentences":
         hashes = [blake2b(str(item).encode(), digest_size=8).digest() for item in pairs.index]
         # In the order of hashes, every second pair has its sentences exchanged.
         exchanged = sorted(range(len(hashes)), key=hashes.__getitem__)[1::2]
@@ -107,6 +102,7 @@ def _kappa(counts: Counts, method: str) -> float:
     """Compute a kappa; NaN without two judgements of a pair, or if it is 0 ÷ 0."""
     if not len(counts) or counts[0].sum() < 2:
         return math.nan
+    # If all judgements are in one category, Fleiss' chance agreement is 1.
     if method == "fleiss" and (counts.sum(axis=0) == 0).any():
         return math.nan
     return float(fleiss_kappa(counts, method=method))
@@ -114,7 +110,7 @@ def _kappa(counts: Counts, method: str) -> float:
 
 def kappa(name: str, ratings: pd.DataFrame, per_pair: int) -> float:
     """Compute a kappa over the pairs with exactly ``per_pair`` judgements; NaN if undefined."""
-    return _kappa(counts_of(name, ratings, per_pair), KAPPAS[name][1])
+    return _kappa(counts_of(name, ratings, per_pair), KAPPAS[name]["method"])
 
 
 def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[float, float]:
@@ -122,7 +118,7 @@ def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[flo
 
     The interval is symmetric about the estimate, but its upper end is at most 1.
     """
-    method = KAPPAS[name][1]
+    method = KAPPAS[name]["method"]
     counts = counts_of(name, ratings, per_pair)
     value, n = _kappa(counts, method), len(counts)
     if math.isnan(value) or n < 2:
@@ -136,8 +132,8 @@ def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[flo
 
 
 def agreements(ratings: pd.DataFrame, per_pair: int) -> pd.Series:
-    """Return the share (0 to 1) of agreeing pairs of judgements, for each complete pair."""
-    pairs = complete(ratings, per_pair)
+    """Return for each minimal pair how often two judgements agree: ⅓ if two of three are right."""
+    pairs = complete_pairs(ratings, per_pair)
     right = pairs["sum"]
     agreeing = right * (right - 1) + (per_pair - right) * (per_pair - right - 1)
     shares: pd.Series = agreeing / (per_pair * (per_pair - 1))
@@ -150,13 +146,19 @@ def agreements(ratings: pd.DataFrame, per_pair: int) -> pd.Series:
 BY_TOKEN, BY_SUM = "per_token", "full_sentence"
 DELETION = "deletion"
 LONGEST_EXAMPLE = 14
-"""Most words of a sentence in the pair that is shown, if there is one so short."""
+"""Most words of the grammatical sentence in the pair that is shown, if there is one so short."""
 GROUP_COLUMNS = ("phenomenon", "paradigm", "change")
 Item = dict[Any, Any]
+"""A row of a table, by column."""
 
 
 def _decide(evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: float) -> pd.DataFrame:
-    """Return a row for each pair that a model has judged, with margins [nats] by mean and sum."""
+    """Return a row for each pair that a model has judged, with margins [nats] by mean and sum.
+
+    ``items`` and ``scores`` are in the same order; ``row`` is the index in both. "per_token" and
+    "full_sentence" are margins, "per_token right" and "full_sentence right" verdicts: 1, 0, or
+    ``tie`` for a margin of 0.
+    """
     good, bad = (side_of(items, scores, side) for side in SIDES)
     pairs: pd.DataFrame = items.select(["item_id", *GROUP_COLUMNS, *SIDES]).to_pandas()
     pairs = pairs.astype(dict.fromkeys(GROUP_COLUMNS, str))
@@ -176,13 +178,15 @@ def _decide(evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: floa
 def clearest_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None:
     """Return the pair that shows best how the methods differ; None if they never do.
 
-    If a paradigm with ``deletions`` has such pairs, the one with most deletions is taken. Among its
-    pairs, short sentences come first, then the greatest difference of means per token.
+    ``pairs`` are rows of ``_decide``; ``deletions`` are numbers of deletions by paradigm. If a
+    deletion is decided differently, the pair is one, of the paradigm with most deletions. Among the
+    remaining pairs, short sentences come first, then the greatest difference of means per token.
     """
     differing = [pair for pair in pairs if pair["differently"] and pair["unequal"]]
+    deleted = [pair for pair in differing if pair["change"] == DELETION]
     for paradigm in sorted(deletions, key=lambda name: (-deletions[name], name)):
-        key = (DELETION, paradigm)
-        if chosen := [pair for pair in differing if (pair["change"], pair["paradigm"]) == key]:
+        chosen = [pair for pair in deleted if pair["paradigm"] == paradigm]
+        if chosen:
             differing = chosen
             break
 
@@ -206,8 +210,9 @@ def words_of(
     """Return the words of a text with their surprisal.
 
     ``ends`` [tokens] are the numbers of characters that are complete after each token; ``logprobs``
-    [tokens] are in nats. A token belongs to the word with its last character; a token of white
-    space belongs to the word after it. Tokens after the text make a last row with the word None.
+    [tokens] are in nats; None or NaN for tokens without a score. A token belongs to the word with
+    its last character; a token of white space belongs to the word after it. Tokens after the text
+    make a last row with the word None.
     """
     text_words = text.split()
     word_ends, end_of_word = [], 0
@@ -217,7 +222,8 @@ def words_of(
     counts, bits = [0] * (len(text_words) + 1), [0.0] * (len(text_words) + 1)
     before = 0
     for end, value in zip(ends, logprobs, strict=True):
-        # An empty token is part of the next character, or the end of the text.
+        # A token of white space, or of no character (part of the next, or the end of the text),
+        # belongs to the word after it.
         reached = end if text[before:end].strip() else end + 1
         index = bisect_left(word_ends, reached)
         if value is not None and not np.isnan(value):

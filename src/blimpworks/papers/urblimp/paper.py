@@ -18,7 +18,8 @@ from blimpworks.papers.urblimp.phenomena import BENCHMARK, PARADIGMS
 from blimpworks.papers.urblimp.settings import BIDIRECTIONAL, UrblimpOptions
 
 EXPECTED_PAIRS = 9000
-"""Pairs that jobs are planned for: 1.8 for each sentence of UD_Urdu-UDTB, as counted in 1,087."""
+"""Number of pairs that jobs are planned for: 1.8 for each sentence of UD_Urdu-UDTB, the rate in two
+files of 1,087 sentences."""
 TEXT_KIND = "urblimp_text"
 """Kind of the sources that are plain text for pairs."""
 
@@ -84,7 +85,7 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 
 def _of_people(template: str) -> TableKind:
-    """Return a kind of table that a campaign has if its settings name people's filled sheets."""
+    """Return a kind of table, at ``template``, of campaigns whose settings name filled sheets."""
     reason = "shows judgements of people; name their filled sheets in urblimp.annotations."
     return TableKind(
         paths=template,

@@ -1,4 +1,4 @@
-"""Phenomena and paradigms of UrBLiMP, and their names.
+"""Phenomena and paradigms of UrBLiMP, kappas of people's judgements, and their names.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.1 and Tables 7 to 10.
 """
@@ -11,11 +11,16 @@ BENCHMARK, LANG = "urblimp", "urd"
 HUMAN = "human"
 """Model name of people's judgements."""
 _ROWS = read_cells(Path(__file__).with_name("paradigms.tsv"))
+# A phenomenon of several paradigms has a row for each; ``part`` tells them apart.
 PHENOMENON_OF = {row["paradigm"]: row["phenomenon"] for row in _ROWS}
 PHENOMENA = {row["phenomenon"]: row["name"] for row in _ROWS}
-"""Names of phenomena."""
+"""{phenomenon: printed name}, in the paper's order."""
 PARADIGMS = {
     row["paradigm"]: f"{row['name']}: {row['part']}" if row["part"] else row["name"]
     for row in _ROWS
 }
-"""Names of all paradigms."""
+"""{paradigm: printed name}, such as "Oblique: pronoun", in the paper's order."""
+SHORT_NAMES = {row["paradigm"]: row["short"] for row in _ROWS}
+"""{paradigm: short name} for figures."""
+KAPPAS = {row["kappa"]: row for row in read_cells(Path(__file__).with_name("kappas.tsv"))}
+"""{kappa: categories, method of ``fleiss_kappa``, sentence of the formula, title of the row}."""

@@ -12,11 +12,12 @@ from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Yield accuracies of models over all pairs of a paradigm, and of people over unknown pairs.
+    """Yield accuracies of models over all pairs of a paradigm, and of people over a part of them.
 
-    Raises UserError for an unknown paradigm, or one without a number of pairs.
+    The paper does not print how many pairs of a paradigm people judged, so their n is None. Raises
+    UserError for an unknown paradigm, or one without a number of pairs.
     """
-    # Pairs of each paradigm by Table 10: the corrected number if there is one.
+    # Pairs of each paradigm by Table 10. ``sound`` is the corrected number if there is one.
     rows = [row for row in printed if row.exhibit == "table10"]
     sizes = {row.row: int(row.sound) for row in rows if row.sound}
     for row in printed:

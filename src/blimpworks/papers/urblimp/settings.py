@@ -10,8 +10,9 @@ from blimpworks.campaign.settings.base import Methods, Positive, TiePolicy, Vari
 from blimpworks.strict import Strict
 
 BY_TOKEN: Methods = ("perplexity", "full_sentence")
+"""Methods of the variant published; the first is shown."""
 PSEUDO = {"perplexity": "pseudo_perplexity"}
-"""Names of the same expressions over scores of models that guess masked tokens."""
+"""{method: name of the same expression over scores of models that guess masked tokens}."""
 BIDIRECTIONAL = ("masked", "encoder-decoder")
 """Architectures that predict a token from the tokens before and after it."""
 
@@ -51,8 +52,8 @@ class UrblimpOptions(Strict):
         for plain, pseudo in PSEUDO.items():
             if pseudo in (methods or ()):
                 raise ValueError(
-                    f"{pseudo} is what {plain} is called of models that guess masked tokens; "
-                    f"name {plain}"
+                    f"{pseudo} is the name of {plain} for models that guess masked tokens, which "
+                    f"replaces it; name {plain}"
                 )
         return methods
 

@@ -9,7 +9,7 @@ KEPT, DROPPED = "kept", "rejected"
 """Outcomes of matches."""
 # Numbers of each rule's matches by outcome and reason.
 RULE_COUNTS = read_schema(__file__, "schemas/rule_counts.tsv")
-# Matches without a pair, with the sentences as far as they were made.
+# Matches without a pair, with the sentences that were made before the match was rejected.
 REJECTED = read_schema(__file__, "schemas/rejected.tsv")
 # Numbers of a model's scored pairs, by kind of change. unequal: with different numbers of tokens;
 # by_token, by_sum: right by mean and by sum of log-probabilities, ties as the campaign counts them;

@@ -4,9 +4,11 @@
 and ``validation`` make tables of ours. Arguments are ``tables``, the paths of input tables by name
 (such as items: lang, paradigm, good, bad), and ``labels``: names to show, and whether numbers are
 ``measured`` by a campaign or ``published`` by the paper.
-A cell is a number at a ``cell_key``, the titles of its row and column. ``where`` (value or values
-by column) filters the rows of an input table for the cell's formula. ``stands_for`` is the (row,
-column) of the paper's number in ``config/published/urblimp``.
+
+A cell is a number with its formula. Its ``cell_key`` are the titles of its row and column:
+("Honorific", "N"). ``where`` selects the rows of an input table that the formula gets: {column:
+value or values}. ``stands_for`` is the (row, column) of the paper's number in
+``config/published/urblimp``: ("honorific", "n").
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.
 """
 
@@ -28,7 +30,7 @@ from blimpworks.exhibits.shared import Place, Tables, formula_cell, printed_cell
 from blimpworks.files import read_cells
 from blimpworks.items import evenly
 from blimpworks.papers.urblimp.exhibits import describe, evaluation, formulas
-from blimpworks.papers.urblimp.phenomena import BENCHMARK, LANG, PARADIGMS, PHENOMENA
+from blimpworks.papers.urblimp.phenomena import BENCHMARK, KAPPAS, LANG, PARADIGMS, PHENOMENA
 from blimpworks.papers.urblimp.tables import DROPPED, KEPT, RULE_COUNTS
 from blimpworks.tables import ITEMS, read_table
 
@@ -56,7 +58,7 @@ def _filter_of(items: pd.DataFrame) -> dict[str, Any]:
 def _with_examples(
     description: Description, cells: list[Cell], items: Mapping[str, pd.DataFrame]
 ) -> Exhibit:
-    """Return a table with an example pair after each row; ``items`` has the pairs by row."""
+    """Return a table with an example pair after each row; ``items`` are {row: its pairs}."""
     remarks: dict[str, dict[str, str]] = {}
     languages: dict[Place, str] = {}
     for row, row_items in items.items():
@@ -69,7 +71,7 @@ def _with_examples(
 
 
 def paradigms_cell(rows: pd.DataFrame, cell_key: Place, key: Place) -> Cell:
-    """Make a cell that counts the paradigms in ``rows`` of items or accuracies."""
+    """Make a cell that counts the paradigms in ``rows``, for the printed number ``key``."""
     if "accuracy" in rows:
         source, where = "accuracies", shared.where_of(rows)
     else:
@@ -91,19 +93,18 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     for (dataset, column), number in printed.items():
         cells.append(printed_cell(number, (DATASETS[dataset][0], heads[column])))
     # One more row for UrBLiMP: numbers of the paper's other tables, or of the campaign's items.
-    name, size = DATASETS[BENCHMARK][0], (BENCHMARK, "size")
+    name, stands_for = DATASETS[BENCHMARK][0], (BENCHMARK, "size")
     if labels.source == "published":
         name = f"{name}, Tables 7, 8 and 10"
         rows = table_models(tables, labels)
         # Some printed numbers are illegible; the total has the numbers that accuracies imply.
-        where: dict[str, Any] = {"exhibit": "table10", "column": "n"}
-        numbers = shared.read_printed(tables, **where)
-        formula, source, form = formulas.PAPER_TOTAL, "published", ",.0f"
+        where = {"exhibit": "table10", "column": "n"}
+        numbers, formula = shared.read_printed(tables, **where), formulas.PAPER_TOTAL
+        pairs = formula_cell(numbers, (name, PAIRS), formula, "published", where, ",.0f")
     else:
-        rows = numbers = _read_items(tables)
-        where, formula, source, form = _filter_of(numbers), COUNT, "items", ","
-    cell_key = (name, PAIRS)
-    cells.append(formula_cell(numbers, cell_key, formula, source, where, form, stands_for=size))
+        rows = _read_items(tables)
+        pairs = formula_cell(rows, (name, PAIRS), COUNT, "items", _filter_of(rows))
+    cells.append(replace(pairs, stands_for=stands_for))
     cells.append(paradigms_cell(rows, (name, NUMBER_OF_PARADIGMS), (BENCHMARK, "paradigms")))
     titles = {cell.row for cell in cells}
     datasets = [dataset for dataset in DATASETS.values() if dataset[0] in titles]
@@ -164,7 +165,7 @@ def table10(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate Table 10: each paradigm's number of pairs; measured forms add one of the pairs."""
     cells: list[Cell] = []
     if labels.source == "published":
-        # Beside the printed number N: the smallest N for which all accuracies are k ÷ N.
+        # Beside the printed N: the smallest N of which each accuracy is a share (.667: 2 of 3).
         rows = table_models(tables, labels)
         printed = evaluation.printed_numbers(tables, labels, "table10")
         implied_total = 0
@@ -200,26 +201,16 @@ SOURCE = "rules"
 """Name of the input table: n matches by language, paradigm, rule, outcome and reason."""
 MATCHES, CONSTRUCTED = "Matches", "Constructed"
 PRINTED, IMPLIED = "Paper", "Paper, implied"
+"""Columns of the paper's numbers of pairs: as printed, and as its accuracies imply."""
 RULE_HEADS = {
     PAIRS: ("Pairs", "kept"),
     CONSTRUCTED: ("Pairs", "constructed"),
     PRINTED: ("N of the paper", "printed"),
     IMPLIED: ("N of the paper", "implied"),
 }
-REASON_GROUP = {
-    "excluded by the rule": "excluded",
-    "no form by rule": "no form",
-    "not in the table": "no form",
-    "not in the lexicon": "no such word",
-    "made before": "repeated",
-    "the same sentence": "same",
-    "differs in several places": "several places",
-    "the treebank has it beside the same words": "attested",
-    "a sentence of the treebank": "attested",
-    "beyond per_paradigm": "beyond limit",
-    "faulty in the treebank": "faulty",
-}
-"""Ends of column titles by reason of a rejection, without details after a colon."""
+_REJECTIONS_FILE = Path(__file__).with_name("rejections.tsv")
+REASON_GROUP = {row["reason"]: row["column"] for row in read_cells(_REJECTIONS_FILE)}
+"""{reason of a rejection, without details after a colon: end of the column "Rejected: …"}."""
 OTHER = "other"
 REJECTIONS = tuple(f"Rejected: {name}" for name in dict.fromkeys((*REASON_GROUP.values(), OTHER)))
 RULE_COLUMNS = (MATCHES, PAIRS, CONSTRUCTED, PRINTED, IMPLIED, *REJECTIONS)
@@ -236,9 +227,10 @@ def _count_cells(
     where: Mapping[str, Any],
     printed: Sequence[Cell] = (),
 ) -> Iterator[Cell]:
-    """Yield the cells of a row: matches, pairs, constructed pairs, ``printed``, rejected matches.
+    """Yield the cells of a row: matches, pairs, constructed pairs, rejected matches by reason.
 
-    ``counts`` has the numbers of matches that ``where`` selects.
+    ``where`` selects a language, a paradigm or a rule. ``counts`` has its numbers of matches, and
+    ``items`` the pairs of all languages. ``printed`` are cells of the paper's numbers.
     """
     yield formula_cell(counts, (row, MATCHES), TOTAL, SOURCE, where)
     yield formula_cell(counts, (row, PAIRS), TOTAL, SOURCE, {**where, "outcome": KEPT})
@@ -247,17 +239,19 @@ def _count_cells(
     yield from printed
     dropped = counts[counts["outcome"] == DROPPED]
     groups = dropped["reason"].map(lambda reason: REASON_GROUP.get(reason.partition(":")[0], OTHER))
+    columns = "Rejected: " + groups
     for column in REJECTIONS:
-        rejected = dropped["Rejected: " + groups == column]
+        rejected = dropped[columns == column]
         if not rejected.empty:
             reasons = {**where, "outcome": DROPPED, "reason": sorted({*rejected["reason"]})}
             yield formula_cell(rejected, (row, column), TOTAL, SOURCE, reasons)
 
 
 def _paper_cells(printed: pd.DataFrame, paradigm: str, row: str) -> Iterator[Cell]:
-    # The paper's number of pairs as printed and, if another, as implied by its accuracies.
+    # The paper's number of pairs as printed and, if it differs, as its accuracies imply.
     for _, number in printed[printed["row"] == paradigm].iterrows():
         if not pd.isna(number["value"]):
+            # ``table10`` compares our number with this one, so the cell here stands for none.
             yield replace(printed_cell(number, (row, PRINTED)), stands_for=None)
         if not pd.isna(number["corrected"]):
             text, keys = f"{float(number['corrected']):,.0f}", shared.PRINTED_KEYS
@@ -279,39 +273,42 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
     printed = shared.read_printed(tables, exhibit="table10", column="n")
     langs = _in_order({*counts["lang"]}, labels)
     cells: list[Cell] = []
-    titles_by_lang: list[dict[str, str]] = []
+    row_titles: list[dict[str, str]] = []  # {row: title} of each language
     for lang in langs:
         language = labels.languages.get(lang, lang)
         prefix = f"{language}: " if len(langs) > 1 else ""
-        lang_counts, lang_cells = counts[counts["lang"] == lang], list[Cell]()
+        lang_counts = counts[counts["lang"] == lang]
+        lang_cells: list[Cell] = []
         for paradigm, name in PARADIGMS.items():
             row, where = f"{prefix}{name}", {"lang": lang, "paradigm": paradigm}
-            matches = lang_counts[lang_counts["paradigm"] == paradigm]
-            if matches.empty and lang != LANG:
+            paradigm_counts = lang_counts[lang_counts["paradigm"] == paradigm]
+            # Paradigms of Urdu have a row even without rules, for the paper's number.
+            if paradigm_counts.empty and lang != LANG:
                 continue
             paper_cells = [*_paper_cells(printed, paradigm, row)] if lang == LANG else []
-            lang_cells += _count_cells(matches, items, row, where, paper_cells)
+            lang_cells += _count_cells(paradigm_counts, items, row, where, paper_cells)
             # Data files also have a row for each rule of the paradigm.
-            for rule in dict.fromkeys(matches["rule"]):
-                title, of_rule = f"{row}, rule {rule}", {**where, "rule": rule}
-                rule_counts = matches[matches["rule"] == rule]
-                for cell in _count_cells(rule_counts, items, title, of_rule):
+            for rule in dict.fromkeys(paradigm_counts["rule"]):
+                rule_row, rule_where = f"{row}, rule {rule}", {**where, "rule": rule}
+                rule_counts = paradigm_counts[paradigm_counts["rule"] == rule]
+                for cell in _count_cells(rule_counts, items, rule_row, rule_where):
                     lang_cells.append(replace(cell, printed=False))
         lang_cells += _count_cells(lang_counts, items, f"{prefix}{ALL_PARADIGMS}", {"lang": lang})
         cells += lang_cells
         titles = {cell.row: cell.row.removeprefix(prefix) for cell in lang_cells if cell.printed}
-        titles_by_lang.append({language: language, **titles} if prefix else titles)
+        row_titles.append({language: language, **titles} if prefix else titles)
     # Columns without numbers are left out; the caption names the paradigms without a match.
     filled = {cell.column for cell in cells if cell.printed}
     columns = [column for column in RULE_COLUMNS if column in filled]
     matched = {*counts["paradigm"][counts["n"] > 0]}
     unmatched = [name for paradigm, name in PARADIGMS.items() if paradigm not in matched]
-    heads = {column: ("Rejected", column.partition(": ")[2]) for column in columns if ":" in column}
+    rejections = [column for column in columns if column in REJECTIONS]
+    heads = {column: ("Rejected", column.removeprefix("Rejected: ")) for column in rejections}
     return Exhibit(
         **describe("rules", unmatched=unmatched),
         cells=cells,
         heads=RULE_HEADS | heads,
-        sections=[Section(PARADIGM, titles, columns) for titles in titles_by_lang],
+        sections=[Section(PARADIGM, titles, columns) for titles in row_titles],
     )
 
 
@@ -332,8 +329,9 @@ def samples(tables: Tables, labels: Labels) -> Exhibit:
             if not pairs:
                 continue
             sample, title = [*evenly(pairs, MOST_SAMPLES)], f"{prefix}{name}"
-            head = f"{title} ({len(sample)} of {len(pairs):,})"
-            row_titles = {head: head}
+            # A row without cells, above the rows of pairs.
+            heading = f"{title} ({len(sample)} of {len(pairs):,})"
+            row_titles = {heading: heading}
             for number, item in enumerate(sample, start=1):
                 row = f"{item['item_id']} {item['paradigm']}"
                 where = {key: item[key] for key in ("lang", "item_id", "paradigm")}
@@ -355,31 +353,24 @@ def samples(tables: Tables, labels: Labels) -> Exhibit:
 RATED, PEOPLE = "validation_ratings", "validation_participants"
 """Names of the input tables: judgements of people (item_id, choice), and a row per participant."""
 VALUE, NUMBER = "κ", "Number"
-KAPPA_ROWS = {
-    "published": "Sentence chosen (published)",
-    "corrected": "Right and wrong (corrected)",
-    "free": "Free-marginal (Randolph)",
-}
-"""Titles of rows by name of the kappa in ``analysis.KAPPAS``."""
 ACCURACY, JUDGED, PASSED, CHECKS, COUNTED = "Accuracy (%)", "Pairs", "Passed", "Checks", "Counted"
 INTERVAL, LEFT_OUT = "95 % interval", "left out: failed attention checks"
 
 
-def validation(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate kappas of people's judgements, numbers of judgements, and a row per participant."""
+def _kappa_cells(ratings: pd.DataFrame, per_pair: int) -> Iterator[Cell]:
     from blimpworks.papers.urblimp.analysis import kappa_interval
 
-    ratings = read_plain(VALIDATION_RATINGS, tables[RATED][0])
-    people = read_plain(VALIDATION_PARTICIPANTS, tables[PEOPLE][0])
-    per_pair = int(labels.facts["urblimp_validation"]["per_pair"])
     pairs = int(formulas.complete(per_pair)(ratings))
-    kappas: list[Cell] = []
-    for name, row in KAPPA_ROWS.items():
-        formula = formulas.kappa(name, per_pair)
-        low, high = (None if isnan(end) else end for end in kappa_interval(name, ratings, per_pair))
-        cell = formula_cell(ratings, (row, VALUE), formula, RATED, {}, ".2f", n=pairs)
+    for name, fields in KAPPAS.items():
+        formula, cell_key = formulas.kappa(name, per_pair), (fields["title"], VALUE)
+        cell = formula_cell(ratings, cell_key, formula, RATED, {}, ".2f", n=pairs)
+        low, high = kappa_interval(name, ratings, per_pair)
         if not isnan(cell.value):
-            kappas.append(replace(cell, low=low, high=high))
+            yield cell if isnan(low) else replace(cell, low=low, high=high)
+
+
+def _number_cells(ratings: pd.DataFrame, people: pd.DataFrame, per_pair: int) -> Iterator[Cell]:
+    """Yield numbers of participants, attention checks, judgements and pairs."""
     # The formula and input table of each row.
     numbers: dict[str, tuple[Formula, str]] = {
         "Participants": (COUNT, PEOPLE),
@@ -391,30 +382,41 @@ def validation(tables: Tables, labels: Labels) -> Exhibit:
         f"with {per_pair} judgements": (formulas.complete(per_pair), RATED),
         "left out of κ": (formulas.incomplete(per_pair), RATED),
     }
-    if pairs and per_pair > 1:
+    if formulas.complete(per_pair)(ratings) and per_pair > 1:
         numbers["Unanimous pairs (%)"] = formulas.unanimous(per_pair), RATED
         numbers["Two judgements agree (%)"] = formulas.agreement(per_pair), RATED
-    counts: list[Cell] = []
     for row, (formula, source) in numbers.items():
         rows = ratings if source == RATED else people
         where = {"left_out": True} if row == LEFT_OUT else {}
         form = ".1f" if "%" in row else ",.0f"
-        counts.append(formula_cell(rows, (row, NUMBER), formula, source, where, form))
+        yield formula_cell(rows, (row, NUMBER), formula, source, where, form)
+
+
+def _participant_cells(people: pd.DataFrame, rows: Mapping[str, str]) -> Iterator[Cell]:
+    """Yield accuracy, pairs and attention checks of each participant; ``rows`` are {row: name}."""
+    counts = {JUDGED: TOTAL, CHECKS: column_of_row("checks"), PASSED: column_of_row("passed")}
+    for row, name in rows.items():
+        person, where = people[people["participant"].astype(str) == name], {"participant": name}
+        n = int(person["n"].item())
+        if n:
+            cell = formula_cell(person, (row, ACCURACY), UNWEIGHTED, PEOPLE, where, ".1f", n=n)
+            low, high = 100 * float(person["low"].item()), 100 * float(person["high"].item())
+            yield replace(cell, low=low, high=high)
+        for column, formula in counts.items():
+            yield formula_cell(person, (row, column), formula, PEOPLE, where, ",.0f")
+
+
+def validation(tables: Tables, labels: Labels) -> Exhibit:
+    """Tabulate kappas of people's judgements, numbers of judgements, and a row per participant."""
+    ratings = read_plain(VALIDATION_RATINGS, tables[RATED][0])
+    people = read_plain(VALIDATION_PARTICIPANTS, tables[PEOPLE][0])
+    per_pair = int(labels.facts["urblimp_validation"]["per_pair"])
     # A participant's row has a prefix, because a participant may be called "passed", too.
     names = {f"participant {name}": str(name) for name in people["participant"]}
-    participants: list[Cell] = []
-    columns = {JUDGED: TOTAL, CHECKS: column_of_row("checks"), PASSED: column_of_row("passed")}
-    for row, name in names.items():
-        person, of_person = people[people["participant"].astype(str) == name], {"participant": name}
-        n, (low, high) = int(person["n"].item()), (100 * person[["low", "high"]]).iloc[0]
-        if n:
-            position = (row, ACCURACY)
-            cell = formula_cell(person, position, UNWEIGHTED, PEOPLE, of_person, ".1f", n=n)
-            participants.append(replace(cell, low=float(low), high=float(high)))
-        for column, formula in columns.items():
-            position = (row, column)
-            participants.append(formula_cell(person, position, formula, PEOPLE, of_person, ",.0f"))
-    cells = [*kappas, *counts, *participants]
+    kappas = [*_kappa_cells(ratings, per_pair)]
+    numbers = [*_number_cells(ratings, people, per_pair)]
+    participants = [*_participant_cells(people, names)]
+    cells = [*kappas, *numbers, *participants]
     remarks = {cell.row: {INTERVAL: "", COUNTED: ""} for cell in cells}
     for cell in cells:
         if cell.low is not None and cell.high is not None:
@@ -426,7 +428,7 @@ def validation(tables: Tables, labels: Labels) -> Exhibit:
     sections: list[Section] = []
     for title, section_cells, headings in (
         ("Kappa", kappas, [VALUE, INTERVAL]),
-        ("Counts", counts, [NUMBER]),
+        ("Counts", numbers, [NUMBER]),
         ("Participant", participants, [JUDGED, ACCURACY, INTERVAL, CHECKS, PASSED, COUNTED]),
     ):
         if section_cells:

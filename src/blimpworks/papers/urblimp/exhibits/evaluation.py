@@ -5,7 +5,8 @@ models in columns; Table 9 has people's accuracy. Input: a campaign's table of a
 form), or the paper's numbers (published form). The figures print no numbers, so their published
 form has numbers of Tables 7 and 8 and of section 4.1.
 A cell's ``cell_key`` is its (row, column) in the exhibit; ``printed_key`` is the (row, column) of
-the paper's number. ``claims`` and ``data`` also call the functions on models and accuracies.
+the paper's number: ("gemma-3-4b-pt", "Average") shows ("gemma-3-4b", "average") of the paper.
+``claims`` and ``data`` also call the functions on models and accuracies.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
 
@@ -29,6 +30,7 @@ from blimpworks.items import ALL
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.formulas import MACRO, macro_weights
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
+from blimpworks.papers.urblimp.phenomena import SHORT_NAMES as TICK_LABELS
 from blimpworks.papers.urblimp.settings import PSEUDO
 from blimpworks.tables import ACCURACIES
 
@@ -56,13 +58,13 @@ FIRST = 4
 
 
 def model_names(models: Mapping[str, str]) -> dict[str, str]:
-    """Return printed names by model: the paper's models in its order, then others by label."""
+    """Return {model: printed name}: the paper's models in its order, then others by label."""
     names = {model: name for model, name in PRINTED_NAMES.items() if model in models}
     return names | {model: label for model, label in models.items() if model not in names}
 
 
 def choose_models(preferred: Sequence[str], models: Sequence[str]) -> list[str]:
-    """Return the ``preferred`` models among ``models`` or, if fewer than two, the first models."""
+    """Return the ``preferred`` models in ``models``; if these are fewer than two, the ``FIRST``."""
     present = [name for name in preferred if name in models]
     return present if len(present) > 1 else [*models][:FIRST]
 
@@ -75,9 +77,11 @@ def is_instructed(name: str, facts: Mapping[str, Any]) -> bool:
 
 
 ORDER = {paradigm: rank for rank, paradigm in enumerate(PARADIGMS)}
+"""Ranks of paradigms in the paper's order."""
 
 
 def _caption_values(rows: pd.DataFrame, labels: Labels) -> dict[str, Any]:
+    # "masked": whether some model is judged by the method's form for models of masked tokens.
     return {"method": labels.method, "masked": PSEUDO.get(labels.method) in {*rows["method"]}}
 
 
@@ -88,9 +92,10 @@ def _sort_paradigms(rows: pd.DataFrame) -> pd.DataFrame:
 def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
     """Read accuracies (0 to 1) of the labels' models and of people, a row for each paradigm.
 
-    Paradigms are in the paper's order. Masked models have no perplexity, for example: a model
-    without accuracies by the labels' method has those by its form for masked models (``PSEUDO``,
-    section 3.1). Raises UserError if no model has accuracies, or if a paradigm is unknown.
+    Paradigms are in the paper's order. Models of masked tokens have a pseudo-perplexity in place of
+    a perplexity (section 3.1). So a model without accuracies by the labels' method has those by
+    this method's form in ``PSEUDO``. Raises UserError if no model has accuracies, or if a paradigm
+    is unknown.
     """
     where = {"benchmark": BENCHMARK, "lang": LANG, "model": [*labels.models, HUMAN]}
     method = labels.method
@@ -139,8 +144,8 @@ def accuracy_cell(
 ) -> Cell:
     """Make a cell of the mean accuracy of ``rows`` in percent.
 
-    Rows of one model have a 95 % interval. Rows of several models have none, because errors on the
-    same pairs are not independent; neither have rows printed without a number of pairs.
+    The cell has a 95 % interval if the rows are of one model and have numbers of pairs. For several
+    models there is no interval, because their errors on the same pairs depend on each other.
     """
     by_models = labels.source == "measured" and HUMAN not in {*rows["model"]}
     ties = by_models and rows["model"].nunique() == 1
@@ -160,12 +165,14 @@ def macro_cell(rows: pd.DataFrame, cell_key: Place, stands_for: Place | None = N
 
 
 AVERAGE, AVERAGE_HEAD = "average", "Average"
-PEOPLE, MACRO_HEAD = "Accuracy", "Mean of the phenomena"
+"""Row or column of a mean in the paper's numbers, and in our exhibits."""
+ACCURACY_HEAD, MACRO_HEAD = "Accuracy", "Mean of the phenomena"
 INTERVAL, PAIRS = "95 % interval", "Pairs"
 
 
 def _best(cells: Sequence[Cell], within: str) -> set[Place]:
-    """Return (row, column) of the best cells within each "row" or "column"; equals are all best."""
+    """Return (row, column) of the best cells of each "row" or "column", ties included."""
+    # The column of averages is not compared with columns of models.
     compared = {cell.row if within == "column" else cell.column for cell in cells} - {AVERAGE_HEAD}
     return shared.best_of_each(cells, compared, within, digits=2)
 
@@ -173,8 +180,8 @@ def _best(cells: Sequence[Cell], within: str) -> set[Place]:
 def table4(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate Table 4: each model's accuracy on each phenomenon, the mean of its paradigms.
 
-    The published form computes the means from Tables 7 to 9. Where these lack accuracies, it has
-    the printed numbers of Table 4.
+    The published form computes the means from Tables 7 to 9. For a model without accuracies in
+    these tables (mBERT, mT5), it has the printed numbers of Table 4, and their mean.
     """
     rows = read_paradigms(tables, labels)
     people = _read_people(tables)
@@ -184,13 +191,14 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     finished = complete_models(rows)
     human = {HUMAN: HUMAN} if (rows["model"] == HUMAN).any() else {}
     names = model_names({**labels.models, **human})
-    # A model has a number for a phenomenon if it has one for each of the paradigms in ``rows``.
+    # A model has a number for a phenomenon if it has one for each paradigm that any model has.
     sizes = rows.groupby("phenomenon")["paradigm"].nunique()
     phenomena = [phenomenon for phenomenon in PHENOMENA if phenomenon in sizes]
     cells: list[Cell] = []
     for model, name in names.items():
         model_rows = rows[rows["model"] == model]
-        model_printed = {p: printed[model, p] for p in phenomena if (model, p) in printed}
+        in_print = [phenomenon for phenomenon in phenomena if (model, phenomenon) in printed]
+        model_printed = {phenomenon: printed[model, phenomenon] for phenomenon in in_print}
         for phenomenon in phenomena:
             cell_key, printed_key = (name, PHENOMENA[phenomenon]), (model, phenomenon)
             accuracies = model_rows[model_rows["phenomenon"] == phenomenon]
@@ -218,15 +226,23 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
 def _paradigm_table(
     exhibit: str, instructed: bool, tuning: str, tables: Tables, labels: Labels
 ) -> Exhibit:
-    """Make the table of paradigms by model, with means, of models ``instructed`` or not."""
+    """Make the table of paradigms (rows) by model, with means over models.
+
+    It has the models for which ``is_instructed`` is ``instructed``; the caption calls them
+    ``tuning``. Models without accuracy on some paradigm would distort the means over models. The
+    measured form names them in the caption.
+    """
     rows = read_paradigms(tables, labels)
     printed = printed_numbers(tables, labels, exhibit)
     facts, finished = labels.facts["urblimp_models"], complete_models(rows)
-    names = {
-        model: name
-        for model, name in model_names(labels.models).items()
-        if model in facts and model in finished and is_instructed(model, facts) == instructed
-    }
+    names: dict[str, str] = {}
+    incomplete: list[str] = []
+    for model, name in model_names(labels.models).items():
+        if model in facts and is_instructed(model, facts) == instructed:
+            if model in finished:
+                names[model] = name
+            elif labels.source == "measured" and (rows["model"] == model).any():
+                incomplete.append(name)
     rows = rows[rows["model"].isin([*names])]
     cells: list[Cell] = []
     for paradigm, accuracies in rows.groupby("paradigm", sort=False):
@@ -247,12 +263,9 @@ def _paradigm_table(
         heads[name] = (upper, "-".join(lower)) if len(lower) > 1 else ("", name)
     if len({upper for upper, _ in heads.values()}) < 2:
         heads = {}
-    return Exhibit(
-        **describe("paradigms", kind=tuning, empty=not names, **_caption_values(rows, labels)),
-        cells=cells,
-        heads=heads,
-        bold=_best(cells, "row"),
-    )
+    values = {"kind": tuning, "empty": not names, "incomplete": incomplete}
+    description = describe("paradigms", **values, **_caption_values(rows, labels))
+    return Exhibit(**description, cells=cells, heads=heads, bold=_best(cells, "row"))
 
 
 table7 = partial(_paradigm_table, "table7", False, "pretrained")
@@ -263,21 +276,23 @@ table8 = partial(_paradigm_table, "table8", True, "instruction-tuned")
 
 def table9(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate Table 9: accuracy of people on each paradigm, and the mean."""
-    cell_key, printed_key = (AVERAGE_HEAD, PEOPLE), (AVERAGE, "accuracy")
+    cell_key, printed_key = (AVERAGE_HEAD, ACCURACY_HEAD), (AVERAGE, "accuracy")
     if labels.source == "published":
         rows = read_paradigms(tables, labels)
         printed = printed_numbers(tables, labels, "table9")
         numbers = {row: number for (row, _), number in printed.items() if row != AVERAGE}
-        cells = [printed_cell(number, (PARADIGMS[row], PEOPLE)) for row, number in numbers.items()]
+        cells = [
+            printed_cell(number, (PARADIGMS[row], ACCURACY_HEAD)) for row, number in numbers.items()
+        ]
         cells.append(accuracy_cell(rows[rows["model"] == HUMAN], cell_key, labels, printed_key))
         return Exhibit(**describe("table9_published"), cells=cells)
     rows = _read_people(tables)
     cells = []
     for paradigm, accuracies in rows.groupby("paradigm", sort=False):
         title, printed_key = PARADIGMS[str(paradigm)], (str(paradigm), "accuracy")
-        cells.append(accuracy_cell(accuracies, (title, PEOPLE), labels, printed_key))
+        cells.append(accuracy_cell(accuracies, (title, ACCURACY_HEAD), labels, printed_key))
     cells.append(accuracy_cell(rows, cell_key, labels, printed_key))
-    cells.append(macro_cell(rows, (MACRO_HEAD, PEOPLE)))
+    cells.append(macro_cell(rows, (MACRO_HEAD, ACCURACY_HEAD)))
     stub, remarks = {}, {}
     for cell in cells:
         stub[cell.row] = {PAIRS: f"{cell.n:,}"}
@@ -290,14 +305,6 @@ CHANCE = 50
 GENDER = "subject_verb_gender"
 SPREAD = 0.28
 """Distance between the models of a paradigm in Figure 2, in rows."""
-SHORT = {
-    "Subject-verb agreement": "S-V agreement",
-    "Noun-adjective": "N-Adj",
-    "differential object marking": "DOM",
-    "verb-object agreement": "V-O agreement",
-    "masculine singular noun": "masc. sg. noun",
-}
-"""Short forms of paradigms' names in Figure 2."""
 
 
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
@@ -339,7 +346,8 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         if (paradigm, model) in by_paradigm.index
     ]
     judged = {cell.row for cell in cells}
-    titles = [title for title in PARADIGMS.values() if title in judged]
+    paradigms = [paradigm for paradigm, title in PARADIGMS.items() if title in judged]
+    titles = [PARADIGMS[paradigm] for paradigm in paradigms]
     figure = style.new_figure(style.COLUMN_INCHES, 1.1 + 0.21 * max(len(titles), 3))
     axes = figure.subplots()
     if not cells:
@@ -352,13 +360,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         points, x="value", y="row", hue="column", order=titles, palette=style.colours(count),
         markers=[*style.MARKERS[:count]], dodge=SPREAD * (count - 1), ax=axes, **style.POINTS,
     )  # fmt: skip
-    ticks = []
-    for title in titles:
-        tick = title
-        for phrase, short in SHORT.items():
-            tick = tick.replace(phrase, short)
-        ticks.append(tick)
-    axes.set_yticks(range(len(titles)), ticks)
+    axes.set_yticks(range(len(titles)), [TICK_LABELS[paradigm] for paradigm in paradigms])
     lowest = min(CHANCE, *(cell.value if cell.low is None else cell.low for cell in cells)) - 2
     axes.set(xlabel="accuracy (%)", ylabel=None, ylim=(len(titles) - 0.4, -0.6), xlim=(lowest, 102))
     axes.grid(visible=True, axis="y")

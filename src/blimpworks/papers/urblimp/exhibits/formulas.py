@@ -5,7 +5,8 @@ placeholders for arguments: the sentence of ``above(0.9)`` is "number of rows wh
 ``takes_as_printed`` formulas take rounded numbers as exact.
 
 Rows are accuracies (model, phenomenon, paradigm, accuracy from 0 to 1, n pairs), judgements of
-people (item_id and choice), or numbers of Table 4 (row: model, column: phenomenon, value in %).
+people (item_id, chose_good), printed numbers (of Table 4, row: model, column: phenomenon, value in
+percent), or counts and bits of the tables of lengths.
 """
 
 from itertools import combinations
@@ -13,17 +14,21 @@ from itertools import combinations
 import pandas as pd
 
 from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula, sum_of
+from blimpworks.papers.urblimp.phenomena import KAPPAS
 
 BY_PHENOMENON, BY_PARADIGM = "phenomenon", "paradigm"
+"""A test's unit of observation, as the column of accuracies that names it."""
 OVER = choice({"phenomena": BY_PHENOMENON, "paradigms": BY_PARADIGM})
-"""Columns of accuracies with a test's unit of observation, by their phrases in sentences."""
+"""Phrases of the units in sentences of formulas."""
 EACH_OTHER, TUNED = "all pairs of models", "base models and their -it"
-"""Names of sets of tests that Holm corrects together. Names of tuned models end in "-it"."""
+"""Names of sets of tests that Holm corrects together. ``TUNED`` has a test of each model whose
+name with "-it" is also a model: gemma-3-4b and gemma-3-4b-it."""
 TEST = "by Wilcoxon's signed-rank test over {over}"
 
 
 def scores_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
     """Return accuracies in percent by ``unit`` (rows) and model (columns, in order of ``rows``)."""
+    # Numbers of Table 4 are by phenomenon, and in percent already.
     if "accuracy" not in rows:
         wide = rows.pivot(index="column", columns="row", values="value")
         return wide[list(dict.fromkeys(rows["row"]))]
@@ -32,7 +37,7 @@ def scores_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
 
 
 def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -> pd.DataFrame:
-    """Return a row for each test of the set ``among``, with the columns of ``compare_scores``."""
+    """Return a row for each test of the set ``among``: first, second, n, p and holm."""
     # scipy and statsmodels are slow to import.
     from blimpworks.papers.urblimp.analysis import compare_scores
 
@@ -112,7 +117,7 @@ def _implied(rows: pd.DataFrame) -> float:
 
 
 def macro_weights(rows: pd.DataFrame) -> pd.Series:
-    """Return a weight for each row: phenomena weigh the same, and paradigms in a phenomenon."""
+    """Return the weights of one model's rows: ¼, ¼, ½ for phenomena of two paradigms and of one."""
     sizes = rows.groupby("phenomenon")["phenomenon"].transform("size")
     return 1 / (sizes * rows["phenomenon"].nunique())
 
@@ -121,7 +126,7 @@ MACRO = Formula(
     "100 × mean over phenomena of mean(accuracy)",
     lambda rows: 100 * (macro_weights(rows) * rows["accuracy"]).sum(),
 )
-# The function itself allows for the rounding of the accuracies.
+# ``implied_denominator`` gets the rounding of accuracies, so comparisons need not propagate it.
 IMPLIED = Formula("smallest n of which every accuracy is a share", _implied, takes_as_printed=True)
 PAPER_TOTAL = Formula(
     "sum of value, or of corrected where there is no value",
@@ -132,16 +137,12 @@ BITS_PER_TOKEN = Formula(
     "sum of bits ÷ sum of tokens", lambda rows: rows["bits"].sum() / rows["tokens"].sum()
 )
 OVER_PAIRS = ", over pairs with {per_pair} judgements"
-KAPPAS = {
-    "Fleiss' kappa of the sentence chosen": "published",
-    "Fleiss' kappa of right and wrong": "corrected",
-    "Randolph's free-marginal kappa": "free",
-}
-"""Key of a kappa in ``analysis.KAPPAS``, by its name in the sentence of the formula."""
 NUMBER_OF_PAIRS = Formula("number of pairs", lambda rows: rows["item_id"].nunique())
 
 
-@formula("{name}" + OVER_PAIRS, name=choice(KAPPAS))
+@formula(
+    "{name}" + OVER_PAIRS, name=choice({row["sentence"]: name for name, row in KAPPAS.items()})
+)
 def kappa(rows: pd.DataFrame, name: str, per_pair: int) -> float:
     """Compute a kappa (see ``KAPPAS``) over the pairs with ``per_pair`` judgements."""
     from blimpworks.papers.urblimp import analysis
@@ -163,7 +164,7 @@ def incomplete(rows: pd.DataFrame, per_pair: int) -> float:
 
 @formula("100 × share of couples of judgements of a pair that agree" + OVER_PAIRS)
 def agreement(rows: pd.DataFrame, per_pair: int) -> float:
-    """Compute the percentage of couples of judgements that agree, as a mean over pairs."""
+    """Compute the percentage of couples of a pair's judgements that agree, averaged over pairs."""
     from blimpworks.papers.urblimp.analysis import agreements
 
     return float(100 * agreements(rows, per_pair).mean())

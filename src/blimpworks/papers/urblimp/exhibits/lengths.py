@@ -4,7 +4,10 @@ A model decides a pair by the sum of token log-probabilities or by their mean pe
 decisions can differ if the two sentences have different numbers of tokens. ``lengths`` tabulates
 this and ``lengths_fig`` draws it, from the table "lengths" of ``analysis.compare_lengths``: numbers
 of pairs by model, language, paradigm and change. A model in a language is called an evaluation
-here. ``examples_fig`` draws one pair, from the table "surprisals". ``data`` explains cells.
+here. ``examples_fig`` draws one pair, from the table "surprisals" (a row per word).
+
+A cell is a number with its formula. ``where`` selects the rows that the formula gets: {column:
+value}.
 Section 3.1 of Adeeba, Dillon, Sajjad and Bhatt (2025) compares perplexities; the exhibits are ours.
 """
 
@@ -36,17 +39,19 @@ PAIRS, UNEQUAL, DIFFERENTLY = "Pairs", "Unequal tokens", "Decided differently"
 BY_TOKEN, BY_SUM = "Accuracy by token", "Accuracy in sum"
 ACCURACY_COLUMNS = {BY_TOKEN: "by_token", BY_SUM: "by_sum"}
 SHARES = {UNEQUAL: "unequal", **ACCURACY_COLUMNS, DIFFERENTLY: "differently"}
-"""Headings of percentages, and the columns of the table that count their pairs."""
+"""{heading of a percentage: column of the table that counts its pairs}."""
 LENGTH_HEADS = {title: title.partition(" ")[::2] for title in SHARES}
 """Headings in two lines; the first word is above the others."""
 MARKS: dict[str, dict[str, Any]] = {
     BY_TOKEN: {"fmt": "o", "color": ORANGE, "markerfacecolor": "white", "markersize": 5},
     BY_SUM: {"fmt": "D", "color": BLUE, "markersize": 3},
 }
+"""Options of ``errorbar`` by column of accuracies."""
 
 
 def _read_table(tables: Tables, labels: Labels) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
-    """Return the rows of the table of lengths, and the evaluations' filters by printed name."""
+    """Return the rows of the table of lengths, and {printed name of an evaluation: its filter}."""
+    # {"5-gram (Hindi)": {"model": "ngram-5", "lang": "hin"}}
     rows = read_plain(LENGTHS, tables[SOURCE][0])
     rows = rows[rows["model"].isin(labels.models)]
     multilingual = rows["lang"].nunique() > 1
@@ -66,15 +71,16 @@ def _list_changes(rows: pd.DataFrame) -> list[str]:
 
 def _cells(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
     """Yield a row's cells on the pairs that ``where`` selects; accuracies have intervals."""
-    rows = select_rows(rows, where)
-    n = int(rows["n"].sum())
-    yield formula_cell(rows, (row, PAIRS), TOTAL, SOURCE, where, n=n)
-    for column, name in SHARES.items():
+    counts = select_rows(rows, where)
+    n = int(counts["n"].sum())
+    yield formula_cell(counts, (row, PAIRS), TOTAL, SOURCE, where, n=n)
+    for heading, column in SHARES.items():
         fields: dict[str, Any] = {"n": n}
-        if column in ACCURACY_COLUMNS:
-            low, high = wilson(float(rows[name].sum()), n)
+        if heading in ACCURACY_COLUMNS:
+            low, high = wilson(float(counts[column].sum()), n)
             fields |= {"low": 100 * low, "high": 100 * high}
-        yield formula_cell(rows, (row, column), percent_of(name), SOURCE, where, ".1f", **fields)
+        formula = percent_of(column)
+        yield formula_cell(counts, (row, heading), formula, SOURCE, where, ".1f", **fields)
 
 
 def _by_change(rows: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Iterator[Cell]:
@@ -112,7 +118,7 @@ def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
     """Draw each model's accuracy by token and in sum, in a panel for each type of change."""
     rows, evaluations = _read_table(tables, labels)
     names, changes = [*evaluations], _list_changes(rows)
-    by_position: dict[tuple[str, str], Cell] = {}
+    by_position: dict[tuple[str, str], Cell] = {}  # by row and column
     for name, where in evaluations.items():
         by_position |= {(cell.row, cell.column): cell for cell in _by_change(rows, name, where)}
 
@@ -120,6 +126,7 @@ def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
     if names:
         panels = figure.subplots(1, len(changes), sharey=True, squeeze=False)[0]
         for axes, change in zip(panels, changes, strict=True):
+            # The panel's title has the most pairs of an evaluation; some may have fewer.
             most = 0
             for height, name in enumerate(names):
                 row = f"{name}: {change}"
@@ -129,6 +136,7 @@ def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
                 most = max(most, by_position[row, PAIRS].n or 0)
                 for shift, (column, mark) in zip((-0.12, 0.12), MARKS.items(), strict=True):
                     cell, y = by_position[row, column], height + shift
+                    # ``_cells`` gives accuracies an interval, so that 0.0 never stands in.
                     low, high = cell.low or 0.0, cell.high or 0.0
                     ends = [[cell.value - low], [high - cell.value]]
                     axes.errorbar(cell.value, y, xerr=ends, lw=0.8, label=column, **mark)
@@ -141,6 +149,7 @@ def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
             axes.grid(axis="y", visible=False)
             axes.tick_params(axis="y", length=0)
         panels[0].set_yticks(range(len(names)), names)
+        # Each evaluation has added both marks; the legend shows each mark once.
         handles, titles = panels[0].get_legend_handles_labels()
         entries = dict(zip(titles, handles, strict=True))
         figure.legend(entries.values(), entries, loc="outside upper center", ncols=2)
@@ -157,6 +166,7 @@ COLOURS = {"good": BLUE, "bad": ORANGE}
 WORD, END = "Word", "(end)"
 IN_ALL, PER_TOKEN = "in all", "per token"
 SUMS = ((IN_ALL, BITS, ".1f"), (PER_TOKEN, BITS_PER_TOKEN, ".2f"))
+"""(row, formula, format) of a sentence's numbers."""
 BAR_WIDTH = 0.4
 """Width of a bar; two words are 1 apart."""
 
@@ -174,19 +184,22 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     langs = [*rows["lang"]]
     rows = rows[rows["lang"] == (LANG if LANG in langs else langs[0])]
 
-    # Words that both sentences have share a column. A column has the index of its row by side.
+    # Words that both sentences have share a column of the figure. In a column, each side has the
+    # index of its row in ``rows``, or None for the sentence without a word there.
     good, bad = (rows[rows["side"] == side].sort_values("position") for side in SIDE_NAMES)
     columns: list[dict[str, int | None]] = []
     matcher = SequenceMatcher(None, [*good["word"]], [*bad["word"]], autojunk=False)
     for _, start, end, bad_start, bad_end in matcher.get_opcodes():
         for at_good, at_bad in zip_longest(good.index[start:end], bad.index[bad_start:bad_end]):
             columns.append({"good": at_good, "bad": at_bad})
+    # The label of a column is one word if both sides have it, else "word / other word".
     sentence_words = []
     for indices in columns:
-        differing = dict.fromkeys(rows["word"][at] for at in indices.values() if at is not None)
-        sentence_words.append(" / ".join(differing))
+        column_words = dict.fromkeys(rows["word"][at] for at in indices.values() if at is not None)
+        sentence_words.append(" / ".join(column_words))
 
     keys = {key: str(rows[key].iloc[0]) for key in ("model", "lang", "paradigm", "item_id")}
+    # By row (number of a column of the figure, or sum) and side.
     cells: dict[tuple[str, str], Cell] = {}
     for number, indices in enumerate(columns, start=1):
         for side, at in indices.items():

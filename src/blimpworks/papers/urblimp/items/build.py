@@ -1,10 +1,10 @@
 """Build UrBLiMP's minimal pairs: apply rules to treebanks' sentences, and record failed matches.
 
 ``build_items`` (at the end) reads a folder of rules and the tables of a treebank. It writes items
-(pairs), counts of matches, and rejected matches. A match has words of a sentence ("tree") that fit
-a rule's pattern. The rule's operations change a copy of the sentence ("draft") into the other
-sentence of a pair. Some change a complex: a verb with its auxiliaries. Forms must be attested, and
-the change must make the sentence ungrammatical.
+(pairs), counts of matches, and rejected matches. A match of a rule's pattern in a sentence ("tree")
+names words of the sentence: {"V": 4, "S": 0}. The rule's operations change a copy of the sentence
+("draft") into the other sentence of a pair. Some change a complex: a verb with its auxiliaries. New
+forms must be attested in some source, and the new sentence must not be in the treebank.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2, but with open data, because neither the
 paper's treebank nor its corpus is public.
 """
@@ -47,7 +47,10 @@ class Attested:
         lexicon: Path | None = None,
         code: str | None = None,
     ) -> None:
-        """Collect the forms of ``trees``, a table ``lexicon`` and wordfreq's language ``code``."""
+        """Collect the forms of ``trees``, a table ``lexicon`` and wordfreq's language ``code``.
+
+        Raises UserError for a code that wordfreq does not know.
+        """
         self.neighbours: set[tuple[str, str]] = set()
         self.sentences: set[tuple[str, ...]] = set()
         forms: set[str] = set()
@@ -68,6 +71,7 @@ class Attested:
                     f"the language pack's key 'attestation.wordfreq' is {code!r}, for which "
                     f"wordfreq has no list; expected one of {available}, or null to do without."
                 ) from None
+        # A spelled form may have several words; each of them is attested.
         self.forms = {word for form in forms for word in form.split()}
 
     def first_of(self, forms: Iterable[str]) -> str:
@@ -138,16 +142,17 @@ class Draft:
         return orthography.joined((slot.form, slot.space) for slot in self.slots)
 
     def changed_positions(self, draft: "Draft", *, absent: bool) -> list[int]:
-        """Return the positions of words with another form in ``draft``.
+        """Return the positions of words that have another form in ``draft``.
 
-        With ``absent``, also those of words that ``draft`` lacks.
+        Words that are not in ``draft`` count as changed if ``absent``.
         """
         forms = {slot.word: slot.form for slot in draft.slots}
-        return [
-            position
-            for position, slot in enumerate(self.slots)
-            if (forms[slot.word] != slot.form if slot.word in forms else absent)
-        ]
+        positions: list[int] = []
+        for position, slot in enumerate(self.slots):
+            is_changed = forms[slot.word] != slot.form if slot.word in forms else absent
+            if is_changed:
+                positions.append(position)
+        return positions
 
 
 def revise(
@@ -159,8 +164,8 @@ def revise(
 ) -> None:
     """Carry out an operation on a draft. Raises Rejected if the sentence does not allow it.
 
-    ``nodes`` has the indices of words in the tree by their names in the rule; an added word's name
-    is added.
+    ``nodes`` are the indices of words in the tree by their names in the rule: {"V": 4}. An added
+    word, which is not in the tree, gets a name with an index below zero.
     """
     match operation:
         case declared.Delete():
@@ -180,6 +185,7 @@ def revise(
             draft.spell(index, attested.first_of([table[old]]))
         case declared.Add():
             form = _agreeing_form(operation, draft.word(nodes[operation.agreeing]), language)
+            # Added words have the indices -2, -3, …; -1 is the head of a root.
             added = min(-1, *(slot.word for slot in draft.slots)) - 1
             draft.insert([Slot(added, form, space=True)], nodes[operation.after])
             nodes[operation.name] = added
@@ -194,6 +200,7 @@ def revise(
 
 def _agreeing_form(operation: declared.Add, agreeing: TreeWord, language: Language) -> str:
     """Return the form of the added word that agrees with another. Raises Rejected without any."""
+    # In a closed class such as this paradigm, endings are complete words, so the lemma is empty.
     cells = language.inflection.paradigms[operation.add].forms("").items()
     for reading in language.inflection.readings(agreeing):
         for cell, forms in cells:
@@ -211,42 +218,43 @@ def _inflect(
 ) -> None:
     """Inflect a complex, such as a verb and its auxiliaries. Raises Rejected if nothing changes."""
     tree_words, inflection = draft.tree.words, language.inflection
-    # New values by feature; ``=NODE`` is the value of that word, if it has one.
+    # {feature: new value}. The value ``=S`` is that of the word S; if S has none, nothing changes.
     new_values: dict[str, str] = {}
     for name, value in operation.to.items():
-        node = value.removeprefix(declared.OF)
-        if node == value:
+        if not value.startswith(declared.OF):
             new_values[name] = value
-        elif value_of_node := tree_words[nodes[node]].features.get(name):
+            continue
+        value_of_node = tree_words[nodes[value.removeprefix(declared.OF)]].features.get(name)
+        if value_of_node:
             new_values[name] = value_of_node
     # A reading is a cell of a paradigm that a form fills; it can depend on the following word.
     # Features of the complex are certain if all readings of one of its words agree on them.
     indices = draft.tree.complex_of(nodes[operation.inflect], operation.along)
     draft_words = [draft.word(index) for index in indices]
-    with_next = [*zip(draft_words, [*draft_words[1:], None], strict=True)]
+    with_next = [*zip(draft_words, [*draft_words[1:], None], strict=True)]  # (word, next word)
     readings = [inflection.readings(word, following) for word, following in with_next]
     certain = certain_features(readings)
     if operation.agreeing:
         features = tree_words[nodes[operation.agreeing]].features
         if any(name in certain and certain[name] != features.get(name) for name in new_values):
             raise Rejected("does not agree as it is")
-    changed: list[tuple[int, TreeWord, tuple[str, ...]]] = []
+    changed: list[tuple[int, TreeWord, tuple[str, ...]]] = []  # index, word, new forms
     for index, (word, following), word_readings in zip(indices, with_next, readings, strict=True):
         if any(new_values.keys() & reading.cell.keys() for reading in word_readings):
             forms = inflection.changed(word, new_values, following, certain)
             # If the present form also fills the new cell, it does not show the feature.
             if forms and word.form not in forms:
                 changed.append((index, word, forms))
+    if not changed:
+        raise Rejected("no form by rule")
     unless = operation.unless.items()
     for index, word, forms in changed:
         new = attested.first_of(forms)
         # A new form with the features ``operation.unless`` is grammatical here as well.
-        licensed = inflection.readings(word.spelled(new)) if unless else []
-        if any(unless <= reading.cell.items() for reading in licensed):
+        new_readings = inflection.readings(word.spelled(new)) if unless else []
+        if any(unless <= reading.cell.items() for reading in new_readings):
             raise Rejected("the new form is licensed too")
         draft.spell(index, new)
-    if not changed:
-        raise Rejected("no form by rule")
 
 
 # Pairs
@@ -260,7 +268,7 @@ class Outcome(NamedTuple):
     good: str
     bad: str
     change: str
-    """deletion (fewer words than in ``good``), move or replacement; empty without ``bad``."""
+    """Type of change: deletion (``bad`` has fewer words), move, replacement, or "" without bad."""
     constructed: bool
     """Whether the rule has changed the treebank's sentence to make the grammatical one."""
     reason: str
@@ -295,11 +303,13 @@ def apply_rule(rule: Rule, tree: Tree, language: Language, attested: Attested) -
                 f"moves itself, in sentence {tree.sent_id!r} ({tree.file}:{tree.line}); expected "
                 "a word that stays. Correct 'along' of its operations."
             ) from None
-        change = ""
-        if bad:
-            moves = any(isinstance(operation, declared.Move) for operation in rule.change)
+        moves = any(isinstance(operation, declared.Move) for operation in rule.change)
+        if bad is None:
+            change = ""
+        elif bad.size() < good.size():
+            change = "deletion"
+        else:
             change = "move" if moves else "replacement"
-            change = "deletion" if bad.size() < good.size() else change
         yield Outcome(
             rule=rule.name,
             tree=tree,
@@ -312,10 +322,10 @@ def apply_rule(rule: Rule, tree: Tree, language: Language, attested: Attested) -
 
 
 def _check_pair(good: Draft, bad: Draft, rule: Rule, attested: Attested) -> None:
-    """Raise Rejected unless the drafts differ in one region, and the treebank lacks the bad one."""
+    """Raise Rejected for drafts that are no minimal pair, or a bad one that may be grammatical."""
     if bad.forms == good.forms:
         raise Rejected("the same sentence")
-    # The changed words are one region, in which only auxiliaries and added words may be the same.
+    # From the first to the last changed word, only auxiliaries and added words may be unchanged.
     changed = good.changed_positions(bad, absent=False)
     for position in range(min(changed, default=0), max(changed, default=0)):
         word = good.slots[position].word
@@ -323,9 +333,10 @@ def _check_pair(good: Draft, bad: Draft, rule: Rule, attested: Attested) -> None
             raise Rejected("differs in several places")
     if tuple(bad.forms) in attested.sentences:
         raise Rejected("a sentence of the treebank")
-    # It may be grammatical if the treebank has all its new bigrams, on the sides ``rule.context``.
+    # The bad sentence may be grammatical if the treebank has all its new bigrams: each new form
+    # with the word before it, after it, or both (``rule.context``).
     bigrams: list[tuple[str, str]] = []
-    for position in bad.changed_positions(good, absent=True) if rule.context else ():
+    for position in bad.changed_positions(good, absent=True):
         previous, form, following = [BEGINNING, *bad.forms, END][position : position + 3]
         neighbours = {"previous": (previous, form), "next": (form, following)}
         bigrams += [neighbours[side] for side in rule.context]
@@ -373,7 +384,7 @@ def _outcomes_of_paradigm(
 ) -> list[Outcome]:
     """Apply a paradigm's rules; also reject pairs that are faulty, repeated or beyond the limit.
 
-    ``trees`` has the sentences for each ``source`` of rules.
+    ``trees`` are {``source`` of a rule: sentences}. Outcomes are in the order of rules and trees.
     """
     faults = language.faults if options.variant == "corrected" else ()
     outcomes: list[Outcome] = []
@@ -383,17 +394,19 @@ def _outcomes_of_paradigm(
             for outcome in apply_rule(rule, tree, language, attested):
                 pair, reason = (outcome.good, outcome.bad), outcome.reason
                 if not reason:
-                    found_faults = [fault for fault in faults if fault.is_in(tree)]
-                    if found_faults:
-                        reason = f"faulty in the treebank: {found_faults[0].about}"
+                    tree_faults = [fault for fault in faults if fault.is_in(tree)]
+                    if tree_faults:
+                        reason = f"faulty in the treebank: {tree_faults[0].about}"
                     elif pair in pairs_so_far:
                         reason = "made before"
                     else:
                         pairs_so_far.add(pair)
                 outcomes.append(outcome._replace(reason=reason))
     with_pair = [number for number, outcome in enumerate(outcomes) if not outcome.reason]
-    for number in {*with_pair}.difference(evenly(with_pair, options.per_paradigm)):
-        outcomes[number] = outcomes[number]._replace(reason="beyond per_paradigm")
+    kept = {*evenly(with_pair, options.per_paradigm)}
+    for number in with_pair:
+        if number not in kept:
+            outcomes[number] = outcomes[number]._replace(reason="beyond per_paradigm")
     return outcomes
 
 
@@ -409,11 +422,12 @@ def build_items(
     lexicon: Path | None = None,
     text: Sequence[Path] = (),
 ) -> dict[str, int]:
-    """Apply the rules in a folder and write a language's items; return the pairs by paradigm.
+    """Apply the rules in a folder and write a language's items; return {paradigm: pairs}.
 
     Rules with ``source: text`` also apply to the files of plain ``text``. The table ``counts`` gets
     the number of matches for each rule and outcome, ``rejected`` the matches without a pair. Items
-    are ordered by paradigm, rule and treebank.
+    are ordered by paradigm, rule and treebank. Raises UserError for malformed rules or packs, names
+    of faulty sentences that do not exist, and if there is no pair.
     """
     _check_files(rules)
     language = declared.read_language(rules / f"{LANGUAGE}.yaml")
@@ -458,6 +472,7 @@ def build_items(
                 "focus_bad": bad[spans.bad_start : spans.bad_end],
             }
             items.append(row | spans._asdict() | fields)
+        # Numbers of matches by rule and reason; the reason of pairs is "".
         numbers = Counter((outcome.rule, outcome.reason) for outcome in outcomes)
         # A rule without a match has a row too.
         matched = {name for name, _ in numbers}

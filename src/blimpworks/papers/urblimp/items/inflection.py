@@ -4,11 +4,13 @@ A paradigm has cells with the endings that follow a stem, which is cut from the 
 
     cells: {Gender=Masc|Number=Sing: [ā], Gender=Fem|Number=Sing: [ī]}
 
-``Inflection.readings`` returns the readings of a word, the cells that its form fills;
-``Inflection.changed`` returns its forms in another cell. A complex is a verb with its auxiliaries.
-A government is the requirement of one of its words: an auxiliary needs the participle before it.
+``Inflection.readings`` returns the readings of a word, the cells that its form fills: English
+*put* is present, past and participle. ``Inflection.changed`` returns a word's forms in another
+cell. A complex is a verb and the auxiliaries after it. An auxiliary can require cells of the word
+before it (a government), as English *has* requires a participle after it.
+
 In closed classes the endings are complete words. Only forms that the rules derive from their lemma
-are changed, so that errors of a treebank change nothing.
+are changed, so that a wrong lemma in a treebank gives no form.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,11 +27,13 @@ from blimpworks.strict import Strict
 JOINT = "+"
 """Mark between stem and ending."""
 OTHER = "other"
+"""Value that stands for the opposite one (``OPPOSITE``)."""
 SUBJUNCTIVE = "Sub"
-"""The only mood that cells have; forms of the subjunctive can look like participles."""
+"""The only mood that cells have. So a cell with the feature Mood is a subjunctive, which can have
+the same form as a participle."""
 OPPOSITE = {"Masc": "Fem", "Fem": "Masc", "Sing": "Plur", "Plur": "Sing"}
 Cell = Mapping[str, str]
-"""Features by name."""
+"""{feature: value}, such as {"Gender": "Fem", "Number": "Sing"}."""
 
 
 def cell_of(text: str) -> dict[str, str]:
@@ -55,7 +59,7 @@ CellName = Annotated[str, AfterValidator(_check_cell)]
 
 
 class Paradigm(Strict):
-    """Rules for the forms of a class of words."""
+    """Rules for the forms of a class of words: a paradigm of inflection, not of the benchmark."""
 
     upos: tuple[str, ...] = ()
     """Parts of speech of its words; empty for any."""
@@ -66,20 +70,24 @@ class Paradigm(Strict):
     cells: dict[CellName, tuple[str, ...]]
     """Endings of each cell, the usual one first."""
     inside: dict[str, str] = Field(default={})
-    """{cell: cell whose forms it takes if the word is not the last of its complex}."""
+    """{cell: cell whose forms it takes if another word of the complex follows}. In Urdu, only the
+    last word of a complex marks the feminine plural."""
     joints: tuple[regular.Replacement, ...] = ()
     """Regular expressions and replacements for the spelling at the ``+`` after the stem."""
     irregular: dict[str, dict[CellName, tuple[str, ...]]] = Field(default={})
-    """Complete forms of cells, by lemma."""
+    """{lemma: {cell: complete forms}}, in place of stem and endings."""
     names: dict[str, str] = Field(default={})
-    """Lemmas of the treebank that are replaced, and their replacements."""
+    """{lemma in the treebank: lemma that is used in its place}."""
     _forms_by_lemma: dict[str, dict[str, tuple[str, ...]]] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="after")
-    def _check_inside(self) -> Self:
-        for cell in chain.from_iterable(self.inside.items()):
+    def _check_cell_names(self) -> Self:
+        for cell in chain(*self.inside.items(), *self.irregular.values()):
             if cell not in self.cells:
-                raise ValueError(f"inside names {cell!r}, which is no cell of the paradigm")
+                raise ValueError(
+                    f"inside or irregular names {cell!r}, which is no cell of the paradigm; "
+                    f"expected one of {', '.join(self.cells)}, with features in the same order"
+                )
         return self
 
     @cached_property
@@ -93,7 +101,7 @@ class Paradigm(Strict):
         return fits_upos and regular.expression(self.lemma).fullmatch(lemma)
 
     def forms(self, lemma: str, *, inside: bool = False) -> dict[str, tuple[str, ...]]:
-        """Return forms by cell, usual first; ``inside``: as a word before the complex's last."""
+        """Return {cell: forms, usual first}; ``inside``: another word of the complex follows."""
         lemma = self.names.get(lemma, lemma)
         if lemma not in self._forms_by_lemma:
             expression, new = self.stem
@@ -116,14 +124,14 @@ class Reading(NamedTuple):
 
 
 class Government(Strict):
-    """The cell that a word must have before another word of its complex."""
+    """The cells that a word can have before a given word of its complex."""
 
     before: tuple[str, ...] = ()
     """Lemmas of the following word."""
     paradigm: str | None = None
     """Paradigm of the following word, in place of its lemma."""
     cells: tuple[CellName, ...]
-    """Accepted cells, in order: the first that any reading of the word fits is required."""
+    """Features of accepted cells; if a word's form fills several, the first of these counts."""
 
     @model_validator(mode="after")
     def _check_following_word(self) -> Self:
@@ -139,18 +147,30 @@ class Inflection(Strict):
     governments: tuple[Government, ...] = ()
 
     @model_validator(mode="after")
-    def _check_paradigm_names(self) -> Self:
-        named = [government.paradigm for government in self.governments if government.paradigm]
-        unknown = [name for name in named if name not in self.paradigms]
-        if unknown:
-            raise ValueError(
-                f"governments name the paradigm {unknown[0]!r}; expected one of "
-                f"{', '.join(self.paradigms) or 'none, for there is none'}"
-            )
+    def _check_governments(self) -> Self:
+        for government in self.governments:
+            if government.paradigm not in (None, *self.paradigms):
+                raise ValueError(
+                    f"governments name the paradigm {government.paradigm!r}; expected one of "
+                    f"{', '.join(self.paradigms) or 'none, for there is none'}"
+                )
+            for cell in government.cells:
+                if not self.has_cell(cell_of(cell)):
+                    raise ValueError(
+                        f"governments name {cell!r}; expected features of a paradigm's cell"
+                    )
         return self
 
+    def has_cell(self, features: Cell) -> bool:
+        """Tell whether some paradigm has a cell with these features."""
+        cells = chain.from_iterable(paradigm.cells for paradigm in self.paradigms.values())
+        return any(features.items() <= cell_of(cell).items() for cell in cells)
+
     def readings(self, word: TreeWord, following: TreeWord | None = None) -> list[Reading]:
-        """Return the cells that a word's form fills, given the next word of its complex."""
+        """Return the readings of a word before ``following``, the next word of its complex.
+
+        There is none if the form fills no cell, or no cell that a government accepts.
+        """
         readings = [
             Reading(name, cell_of(cell))
             for name, paradigm in self.paradigms.items()
@@ -158,15 +178,16 @@ class Inflection(Strict):
             for cell, forms in paradigm.forms(word.lemma, inside=following is not None).items()
             if word.form in forms
         ]
-        for government in self.governments if following else ():
-            assert following is not None
+        if following is None:
+            return readings
+        for government in self.governments:
             applies = following.lemma in government.before
             if government.paradigm is not None:
                 paradigm = self.paradigms[government.paradigm]
-                forms = paradigm.forms(following.lemma).values()
-                applies = paradigm.has(following) and any(following.form in f for f in forms)
+                forms = chain.from_iterable(paradigm.forms(following.lemma).values())
+                applies = paradigm.has(following) and following.form in forms
+            # Only the first government that applies counts.
             if applies:
-                # There is no reading if the word has none of the accepted cells.
                 for cell in map(cell_of, government.cells):
                     fitting = [entry for entry in readings if cell.items() <= entry.cell.items()]
                     if fitting:
@@ -183,17 +204,19 @@ class Inflection(Strict):
     ) -> tuple[str, ...]:
         """Return a word's forms in the cell that results from ``change`` to its present cell.
 
-        The value ``other`` means the opposite gender or number. If a form fills several cells, its
-        cell is the one with the fewest contradictions: first to ``certain``, the features of the
-        complex (see ``certain_features``), then to the word's features in the treebank. The result
-        is empty if no cell has a feature of ``change``.
+        ``change`` is {feature: new value}; ``other`` means the opposite gender or number. If a form
+        fills several cells, its cell is the one with the fewest contradictions. Contradictions to
+        ``certain``, the features on which the complex agrees (``certain_features``), count first;
+        then those to the word's features in the treebank. Without a cell that has a feature of
+        ``change``, there are no forms.
         """
 
         def wrong_mood(reading: Reading) -> bool:
-            # The treebank marks mood or aspect, and only one of word and reading is subjunctive.
+            # A treebank that marks neither mood nor aspect of a word tells nothing of its mood.
             is_marked = "Aspect" in word.features or "Mood" in word.features
-            is_subjunctive = word.features.get("Mood") == SUBJUNCTIVE
-            return is_marked and is_subjunctive != ("Mood" in reading.cell)
+            word_is_subjunctive = word.features.get("Mood") == SUBJUNCTIVE
+            reading_is_subjunctive = "Mood" in reading.cell
+            return is_marked and word_is_subjunctive != reading_is_subjunctive
 
         def contradictions(reading: Reading) -> tuple[int, ...]:
             # Numbers of contradictions to the complex, the word's mood, and the word's features.
@@ -206,7 +229,7 @@ class Inflection(Strict):
         for reading in sorted(self.readings(word, following), key=contradictions):
             if not change.keys() & reading.cell.keys():
                 continue
-            # The following word of a complex may require a mood that the treebank does not mark.
+            # Before another word of the complex, a government decides on the mood instead.
             if following is None and wrong_mood(reading):
                 continue
             target = dict(reading.cell)
@@ -222,11 +245,16 @@ class Inflection(Strict):
 
 
 def certain_features(readings: Sequence[Sequence[Reading]]) -> dict[str, str]:
-    """Return gender and number of a complex, if all readings of one of its words agree on them."""
+    """Return gender and number of a complex, as far as one of its words leaves no doubt.
+
+    ``readings`` has a list for each word of the complex. If all readings of a word have the same
+    gender, the complex has this gender; the last such word decides.
+    """
     features = {}
     for name in ("Gender", "Number"):
         for word_readings in readings:
             values = {reading.cell.get(name) for reading in word_readings}
-            if len(values) == 1 and (value := values.pop()) is not None:
+            value = values.pop() if len(values) == 1 else None
+            if value is not None:
                 features[name] = value
     return features

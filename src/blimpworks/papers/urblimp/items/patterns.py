@@ -1,8 +1,9 @@
 """Sentences as dependency trees, a language of patterns over them, and the patterns' matches.
 
 ``parse_pattern`` reads a pattern, ``matches`` finds it in a tree: for ``V -[nsubj]-> S``, it yields
-{"V": 4, "S": 0}, the indices of the words with these names ("nodes"). The language is a subset of
-Grew-match's. A pattern has clauses, separated by semicolons, which must all hold::
+{"V": 4, "S": 0}. V and S are nodes, which are names of words in the pattern; 4 and 0 are indices of
+words in the sentence. The language is a subset of Grew-match's. A pattern has clauses, separated by
+semicolons, which must all hold::
 
     V [upos=VERB, Person<>3]      a word's features: A=B|C for either value, A<>B for another value,
                                   !A for no feature A, A=re"..." for a regular expression;
@@ -22,7 +23,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +82,7 @@ class Tree:
         return dict(children)
 
     def complex_of(self, head: int, relations: Sequence[str]) -> list[int]:
-        """Return a word and its later children with ``relations``: a verb and its auxiliaries."""
+        """Return a word and its later children with ``relations``, such as a verb's auxiliaries."""
         children = self.children.get(head, ())
         later = [child for child in children if child > head]
         return [head, *(child for child in later if self.words[child].relation in relations)]
@@ -99,36 +99,38 @@ class Tree:
 def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> Iterator[TreeWord]:
     """Yield the words of a sentence from its rows of the tokens table.
 
-    A space may separate the end of a token, such as the auxiliary of the future. That becomes a
-    word without features, an auxiliary of the token.
+    The spelling may cut off the end of a token, such as Urdu's auxiliary of the future (*will go*
+    in one token). The end becomes a word without features, an auxiliary of the token.
     """
-    token_parts: list[tuple[Mapping[str, object], dict[str, str], bool]] = []
+    # Indices of words in the sentence by their numbers in the treebank. Cut ends have no number.
     indices: dict[object, int] = {0: -1}
+    spelled: list[tuple[str, str]] = []  # form of each token, and its end if that is cut off
+    count = 0
     for row in rows:
-        indices[row["word"]] = len(token_parts)
         form = orthography.word(str(row["form"]))
         stem, gap, last = form.rpartition(" ")
-        apart = bool(gap) and orthography.stands_apart(last)
+        is_cut = bool(gap) and orthography.stands_apart(last)
+        spelled.append((stem, last) if is_cut else (form, ""))
+        indices[row["word"]] = count
+        count += 2 if is_cut else 1
+    for row, (form, end) in zip(rows, spelled, strict=True):
         pairs = str(row["feats"] or "").split("|")
         features = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
         features |= {
-            "form": stem if apart else form,
+            "form": form,
             "lemma": orthography.word(str(row["lemma"] or "")),
             "upos": str(row["upos"] or ""),
             "xpos": str(row["xpos"] or ""),
         }
-        token_parts.append((row, features, False))
-        if apart:
-            auxiliary = {"form": last, "lemma": last, "upos": "AUX", "xpos": ""}
-            token_parts.append((row, auxiliary, True))
-    for (row, features, is_cut), following in zip_longest(token_parts, token_parts[1:]):
-        # The head of a cut-off end is its token, or the token's head if the token is an auxiliary.
-        of_token = is_cut and not str(row["deprel"]).startswith((AUX, "cop", "compound"))
-        head = indices[row["word"]] if of_token else indices.get(row["head"], -1)
-        relation = AUX if is_cut else str(row["deprel"] or "")
-        is_before_end = following is not None and following[0] is row
-        space = bool(row["space_after"]) or is_before_end
-        yield TreeWord(features["form"], head, relation, features, space)
+        head, relation = indices.get(row["head"], -1), str(row["deprel"] or "")
+        space = bool(row["space_after"])
+        yield TreeWord(form, head, relation, features, space or bool(end))
+        if end:
+            # If the token is an auxiliary itself, its end belongs to the same verb.
+            if not relation.startswith((AUX, "cop", "compound")):
+                head = indices[row["word"]]
+            features = {"form": end, "lemma": end, "upos": "AUX", "xpos": ""}
+            yield TreeWord(end, head, AUX, features, space)
 
 
 def read_trees(tokens: Path, sentences: Path, orthography: Orthography) -> Iterator[Tree]:
@@ -178,7 +180,7 @@ Value = str | Expression
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A condition: a word's feature is one of ``values`` or, if negated, a different value."""
+    """A condition: a word has the feature, with one of ``values`` or, if negated, another value."""
 
     name: str
     values: tuple[Value, ...]
@@ -191,10 +193,11 @@ class Feature:
             return (present is None) == self.negated
         if present is None:
             return False
-        return self.negated != any(
+        has_value = any(
             value == present if isinstance(value, str) else value.fullmatch(present)
             for value in self.values
         )
+        return has_value != self.negated
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +208,7 @@ class Relation:
     sign: str
     second: str
     names: tuple[str, ...] = ()
-    """Relations that the edge may have, empty for any; or the two features that are compared."""
+    """The relations that an edge may have, empty for any; the two features of a comparison."""
     negated: bool = False
     """Whether the edge must have none of the relations."""
 
@@ -214,19 +217,32 @@ class Relation:
             child = tree.words[second]
             allowed = not self.names or (child.relation in self.names) != self.negated
             return allowed and child.head == first
-        if self.sign in ("<", "<<"):
-            return second - first == 1 if self.sign == "<" else second > first
-        compared = zip((first, second), self.names, strict=True)
-        values = [tree.words[index].features.get(name) for index, name in compared]
-        return None not in values and (values[0] == values[1]) == (self.sign == "=")
+        if self.sign == "<":
+            return second == first + 1
+        if self.sign == "<<":
+            return second > first
+        name, second_name = self.names
+        value = tree.words[first].features.get(name)
+        second_value = tree.words[second].features.get(second_name)
+        is_equal = value == second_value
+        return None not in (value, second_value) and is_equal == (self.sign == "=")
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Conditions on each word, in order of first mention, and on pairs of words."""
+    """Conditions on words and on pairs of words."""
 
     nodes: Mapping[str, tuple[Feature, ...]]
+    """{name of a word: conditions on it}, in the order in which the pattern mentions the names."""
     relations: tuple[Relation, ...] = ()
+
+    @property
+    def annotated(self) -> frozenset[str]:
+        """Features except the form, and "->" for edges: conditions that plain text cannot meet."""
+        names = {feature.name for features in self.nodes.values() for feature in features}
+        for relation in self.relations:
+            names |= {relation.sign} if relation.sign == "->" else {*relation.names}
+        return frozenset(names - {"form"})
 
     @property
     def group_count(self) -> int:
@@ -306,7 +322,10 @@ def _parser() -> Lark:
 
 
 def parse_pattern(text: str, lists: Mapping[str, str] | None = None) -> Pattern:
-    """Parse a pattern; ``lists`` has regular expressions by name. Raises UserError."""
+    """Parse a pattern. Raises UserError if it is malformed or too large.
+
+    ``lists`` are {name: regular expression}, for conditions such as ``form=@people``.
+    """
     try:
         pattern: Pattern = _Reader(lists or {}).transform(_parser().parse(text))
     except VisitError as error:
@@ -336,7 +355,8 @@ def parse_pattern(text: str, lists: Mapping[str, str] | None = None) -> Pattern:
 def matches(pattern: Pattern, tree: Tree, fixed: Match | None = None) -> Iterator[Match]:
     """Yield each match of a pattern with distinct words of a tree, in the order of the words.
 
-    ``fixed`` has words that are already chosen, by name; they must fit the pattern too.
+    ``fixed`` has words that are already chosen; they must fit the pattern too. The search chooses a
+    word for one name of the pattern after the other, and goes back if a condition fails.
     """
 
     def fits(match: Match, node: str) -> bool:
@@ -363,10 +383,11 @@ def matches(pattern: Pattern, tree: Tree, fixed: Match | None = None) -> Iterato
         return range(len(tree.words))
 
     def extend(match: Match) -> Iterator[Match]:
-        node = next((name for name in pattern.nodes if name not in match), None)
-        if node is None:
+        remaining = [name for name in pattern.nodes if name not in match]
+        if not remaining:
             yield match
             return
+        node = remaining[0]
         for index in candidates(match, node):
             longer = {**match, node: index}
             if index not in match.values() and fits(longer, node):
@@ -378,5 +399,5 @@ def matches(pattern: Pattern, tree: Tree, fixed: Match | None = None) -> Iterato
 
 
 def holds(pattern: Pattern, tree: Tree, fixed: Match) -> bool:
-    """Tell whether a pattern has a match with some words that are already chosen."""
+    """Tell whether a pattern has a match with the words ``fixed``."""
     return next(matches(pattern, tree, fixed), None) is not None

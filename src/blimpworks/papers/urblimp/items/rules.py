@@ -5,7 +5,8 @@ A rule makes minimal pairs from sentences that match a pattern (docs/urblimp_rul
     pattern: V [upos=VERB]; V -[nsubj]-> S
     change: [{inflect: V, to: {Gender: other}}]
 
-``prepare`` changes both sentences of a pair, ``change`` only the ungrammatical one.
+V and S are the rule's names of two words, a verb and its subject. ``prepare`` changes both
+sentences of a pair, ``change`` only the ungrammatical one. A complex is a word and its auxiliaries.
 """
 
 from collections.abc import Collection, Sequence
@@ -26,9 +27,9 @@ from blimpworks.strict import Strict
 LANGUAGE = "language"
 """Name of the language's pack; other files are called after paradigms."""
 Node = str
-"""Name of a word in a rule."""
+"""A rule's name of a word, such as V."""
 OF = "="
-"""Prefix of a word's name that stands for the value of its feature: ``Gender: =S``."""
+"""Prefix of a name in ``to``: ``Gender: =S`` means the gender that the word S has."""
 NODES = ("delete", "inflect", "replace", "after", "agreeing", "move")
 """Keys of operations that name a word, which must exist."""
 
@@ -49,9 +50,9 @@ class Inflect(Strict):
     along: tuple[str, ...] = ()
     """Relations of later children, such as a verb's auxiliaries, that are inflected too."""
     agreeing: Node | None = None
-    """A word with which it must agree in these features before the change."""
+    """A word with which the complex must agree in the features of ``to`` before the change."""
     unless: dict[str, str] = Field(default={})
-    """Features that the context allows too; a new form with these is rejected as grammatical."""
+    """Features that are grammatical here too; a match is rejected if its new form can have them."""
 
 
 class Replace(Strict):
@@ -68,10 +69,10 @@ class Add(Strict):
     add: str
     """Paradigm of the new word."""
     name: Node
-    """Its name in later operations."""
+    """Name of the new word in later operations."""
     after: Node
     agreeing: Node
-    """The word that it agrees with in gender and number."""
+    """The word that the new word agrees with in gender and number."""
 
 
 class Move(Strict):
@@ -85,15 +86,18 @@ class Move(Strict):
 
 Operation = Delete | Inflect | Replace | Add | Move
 OPERATIONS: dict[str, type[Operation]] = {o.__name__.lower(): o for o in get_args(Operation)}
-"""Operations, by the key that only they have."""
+"""{key that only this operation has: operation}, such as "delete"."""
 
 
 def _operation_tag(operation: object) -> str | None:
+    """Return the name of the operation's class, by which pydantic chooses it; None if unknown."""
     if isinstance(operation, Strict):
         return type(operation).__name__
-    keys = operation if isinstance(operation, dict) else ()
-    # pydantic puts the tag into the location of errors; a tag that is no key can be cut from it.
-    return next((OPERATIONS[key].__name__ for key in keys if key in OPERATIONS), None)
+    for key in operation if isinstance(operation, dict) else ():
+        if key in OPERATIONS:
+            # pydantic adds the tag to locations of errors; as no key has its capital, we cut it.
+            return OPERATIONS[key].__name__
+    return None
 
 
 Step = Annotated[
@@ -130,28 +134,23 @@ def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
     """Raise ValueError for an operation that names a word which does not exist at that point."""
     nodes, deleted, added = [*pattern.nodes], set[str](), set[str]()
     for operation in operations:
-        # Uses of words: (key of the operation, the word's name, "=" if the name follows that sign).
+        # (key of the operation, name of a word there, "=" if this sign is before the name)
         uses = [(key, node, "") for key, node in operation if key in NODES and node is not None]
-        for value in operation.to.values() if isinstance(operation, Inflect) else ():
-            if value.startswith(OF):
-                uses.append(("to", value.removeprefix(OF), OF))
+        if isinstance(operation, Inflect):
+            values = operation.to.values()
+            uses += [("to", value.removeprefix(OF), OF) for value in values if value.startswith(OF)]
         for key, node, mark in uses:
+            problem = ""
             if node in added and key not in ("replace", "delete"):
-                raise ValueError(
-                    f"{key} has {mark + node!r}, which an operation before adds; expected a word "
-                    "of the sentence (added words can only be replaced and deleted)"
-                )
-            if node in deleted:
-                raise ValueError(
-                    f"{key} has {mark + node!r}, which an operation before deletes; expected a "
-                    "word that stays"
-                )
-            if node not in nodes:
+                problem = "which an operation before adds; expected a word of the sentence (added "
+                problem += "words can only be replaced and deleted)"
+            elif node in deleted:
+                problem = "which an operation before deletes; expected a word that stays"
+            elif node not in nodes:
                 expected = f"{mark} and a word" if mark else "a word"
-                raise ValueError(
-                    f"{key} has {mark + node!r}, expected {expected} of the pattern: "
-                    f"{', '.join(nodes)}"
-                )
+                problem = f"expected {expected} of the pattern: {', '.join(nodes)}"
+            if problem:
+                raise ValueError(f"{key} has {mark + node!r}, {problem}")
         match operation:
             case Delete(delete=node):
                 deleted.add(node)
@@ -167,6 +166,17 @@ def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
                 added.add(node)
 
 
+def _check_excluded(key: str, patterns: Sequence[Pattern], pattern: Pattern | None) -> None:
+    """Raise ValueError for an excluded pattern that would hold of any words of a sentence."""
+    nodes = pattern.nodes if pattern else {}
+    for number, excluded in enumerate(patterns):
+        if not excluded.nodes.keys() & nodes.keys():
+            raise ValueError(
+                f"{key}.{number} has {', '.join(excluded.nodes)}, expected a word of the "
+                f"pattern among them: {', '.join(nodes) or 'there is no pattern'}"
+            )
+
+
 class Rule(Strict, arbitrary_types_allowed=True):
     """A rule that makes pairs from one type of sentences."""
 
@@ -174,7 +184,7 @@ class Rule(Strict, arbitrary_types_allowed=True):
     variant: Variant | None = None
     """The only variant that uses the rule; null for both."""
     source: Literal["treebank", "text"] = "treebank"
-    """text: the pattern has no edges, so that the rule applies to plain text too."""
+    """text: the rule applies to plain text too; its patterns have only forms and their order."""
     pattern: Request
     without: tuple[Request, ...] = ()
     """Patterns that must not hold; each names at least one word of the match."""
@@ -185,19 +195,20 @@ class Rule(Strict, arbitrary_types_allowed=True):
     change: Annotated[tuple[Step, ...], Field(min_length=1)]
     """Changes of the ungrammatical sentence only."""
     context: tuple[Literal["previous", "next"], ...] = ()
-    """Reject a pair if the treebank has each changed word beside the same previous or next word,
-    where it may be grammatical. Deleted and moved words are not checked."""
+    """Reject a pair if the treebank has each new form beside the same previous or next word: it may
+    be grammatical there. Deleted and moved words are not checked."""
 
     @pydantic.model_validator(mode="after")
     def _check_word_names(self) -> Self:
         _check_names(self.pattern, [*self.prepare, *self.change])
-        for key, patterns in (("without", self.without), ("corrected", self.corrected)):
-            for number, excluded in enumerate(patterns):
-                if not excluded.nodes.keys() & self.pattern.nodes.keys():
-                    raise ValueError(
-                        f"{key}.{number} has {', '.join(excluded.nodes)}, expected a word of the "
-                        f"pattern among them: {', '.join(self.pattern.nodes)}"
-                    )
+        _check_excluded("without", self.without, self.pattern)
+        _check_excluded("corrected", self.corrected, self.pattern)
+        for pattern in (self.pattern, *self.without, *self.corrected):
+            if self.source == "text" and pattern.annotated:
+                raise ValueError(
+                    f"source is text, but a pattern has {', '.join(sorted(pattern.annotated))}, "
+                    "which plain text does not have; expected forms and their order (<, <<) only"
+                )
         return self
 
 
@@ -217,10 +228,11 @@ class ParadigmRules(Strict):
     """The rules of a paradigm."""
 
     about: str
-    """Why the changed sentence is ungrammatical, in a sentence."""
+    """Reason why the changed sentence is ungrammatical, in one sentence."""
     rules: Annotated[tuple[Rule, ...], Field(min_length=1), AfterValidator(_check_distinct)]
 
     def of_variant(self, variant: Variant) -> list[Rule]:
+        """Return the rules of a variant, with all their excluded patterns in ``without``."""
         rules = [rule for rule in self.rules if rule.variant in (None, variant)]
         if variant == "corrected":
             rules = [r.model_copy(update={"without": r.without + r.corrected}) for r in rules]
@@ -245,6 +257,11 @@ class Fault(Strict, arbitrary_types_allowed=True):
     """Patterns that must not hold of the matched words."""
     sentences: dict[str, tuple[str, ...]] = Field(default={})
     """Ids of faulty sentences that no pattern matches, by the name of their treebank's file."""
+
+    @pydantic.model_validator(mode="after")
+    def _check_without(self) -> Self:
+        _check_excluded("without", self.without, self.pattern)
+        return self
 
     def is_in(self, tree: Tree) -> bool:
         if tree.sent_id in self.sentences.get(tree.file, ()):
@@ -285,6 +302,11 @@ def read_declaration(path: Path, language: Language) -> ParadigmRules:
                     present = language.tables
                 case Add(add=name):
                     present = language.inflection.paradigms
+                case Inflect(unless=unless) if unless and not language.inflection.has_cell(unless):
+                    raise UserError(
+                        f"{path}: rule {rule.name!r} has unless {unless}, but no cell of the "
+                        "pack's inflections has these features; correct them."
+                    )
                 case _:
                     continue
             if name not in present:
