@@ -235,6 +235,21 @@ def test_a_model_without_files_of_a_tokenizer_is_refused(folder, model_type):
         load_tokenizer(folder)
 
 
+def test_a_cased_vocabulary_alone_is_not_read_with_lower_case(trained, tmp_path):
+    """As models of BERT's first years are: transformers lower-cases by default."""
+    folder = tiny.unsealed(trained("masked"), tmp_path / "mine")
+    vocabulary = load_tokenizer(folder).tokenizer.get_vocab()
+    assert "Pferd" in vocabulary
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+    (folder / "vocab.txt").write_text("\n".join(sorted(vocabulary, key=vocabulary.get)))
+    with pytest.raises(UserError, match=r'has vocab\.txt with capitals .*"do_lower_case": false'):
+        facts_of(folder)
+    (folder / "tokenizer_config.json").write_text('{"do_lower_case": false}')
+    assert facts_of(folder).architecture == "masked"
+    assert "Pferd" in load_tokenizer(folder).tokenizer.tokenize("Pferd")
+
+
 def test_a_tokenizer_of_bytes_needs_no_files(folder):
     (folder / "tokenizer.json").unlink()
     edit(folder / "tokenizer_config.json", tokenizer_class="ByT5Tokenizer")

@@ -285,6 +285,26 @@ def _policy_of(tokenizer: Any) -> FirstToken:
     return "eos" if tokenizer.eos_token_id is not None else "skip"
 
 
+def _check_case(tokenizer: Any, folder: Path, where: str) -> None:
+    """Raise UserError if BERT's tokenizer lower-cases texts, and its vocabulary has capitals.
+
+    transformers lower-cases by default, also for a cased ``vocab.txt`` with no settings beside it.
+    """
+    is_alone = (folder / "vocab.txt").exists() and not (folder / "tokenizer.json").exists()
+    if not is_alone or not tokenizer.is_fast or "do_lower_case" in _settings_of(folder):
+        return
+    normalizer = tokenizer.backend_tokenizer.normalizer
+    is_lowered = normalizer is not None and normalizer.normalize_str("A") == "a"
+    vocabulary = tokenizer.get_vocab().keys() - {*tokenizer.all_special_tokens}
+    cased = sorted(token for token in vocabulary if token != token.lower())
+    if is_lowered and len(cased) > 0.01 * len(vocabulary):
+        raise UserError(
+            f"{where} has vocab.txt with capitals (such as {cased[0]!r}), and transformers would "
+            'lower-case each text; expected {"do_lower_case": false} in tokenizer_config.json, or '
+            "true if the model was trained on lower-cased texts. Add it."
+        )
+
+
 def first_token_of(
     folder: Path, architecture: str, where: str, requested: FirstToken | None = None
 ) -> tuple[FirstToken, str]:
@@ -307,6 +327,7 @@ def first_token_of(
             f"{where} has no tokenizer that transformers can load ({reason}); expected "
             "tokenizer.json or the like beside the weights. Add the tokenizer's files."
         ) from error
+    _check_case(tokenizer, folder, where)
     if architecture != "causal":
         return "bos", ""
     policy = requested or _policy_of(tokenizer)
@@ -322,12 +343,14 @@ def format_of(counts: Mapping[str, int], config: Mapping[str, Any]) -> str:
     return named if named in BYTES else "float32"
 
 
-def _has_chat_template(folder: Path) -> bool:
-    if any((folder / f"chat_template.{suffix}").exists() for suffix in ("jinja", "json")):
-        return True
+def _settings_of(folder: Path) -> dict[str, Any]:
     path = folder / "tokenizer_config.json"
-    settings = checkpoint.read_json(path, "a tokenizer's settings") if path.exists() else {}
-    return bool(settings.get("chat_template"))
+    return checkpoint.read_json(path, "a tokenizer's settings") if path.exists() else {}
+
+
+def _has_chat_template(folder: Path) -> bool:
+    files = (folder / f"chat_template.{suffix}" for suffix in ("jinja", "json"))
+    return any(path.exists() for path in files) or bool(_settings_of(folder).get("chat_template"))
 
 
 def _count_parameters(counts: Mapping[str, int], quantisation: str) -> int | None:
