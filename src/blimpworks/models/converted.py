@@ -410,8 +410,8 @@ def merge_adapter(folder: Path) -> Path:
         raise UserError(f"{folder / WEIGHTS}: {odd[0]} is no part of plain LoRA. {MERGE}")
     if wrong_ranks := {len(matrices[f"{target}.lora_A.weight"]) for target in targets} - {rank}:
         raise UserError(
-            f"{folder / WEIGHTS} has matrices of rank {min(wrong_ranks)}, and r is {rank} in {ADAPTER}; "
-            "expected the same rank, which decides the scale. Get the adapter again."
+            f"{folder / WEIGHTS} has matrices of rank {min(wrong_ranks)}, and r is {rank} in "
+            f"{ADAPTER}; expected the same rank, which decides the scale. Get the adapter again."
         )
     # {name in the base: name in the adapter} of the weights that are not changed yet.
     pending = {target.removeprefix(PREFIX): target for target in targets}
@@ -452,7 +452,7 @@ def merge_adapter(folder: Path) -> Path:
         # The adapter may have a tokenizer and a chat template, with which it was trained. The file
         # of a template has precedence over the settings of a tokenizer.
         tokenizer = folder / "tokenizer_config.json"
-        fields = checkpoint.read_json(tokenizer, "settings") if tokenizer.exists() else {}
+        fields = checkpoint.read_json(tokenizer, "its settings") if tokenizer.exists() else {}
         templates = ("chat_template.jinja", "chat_template.json")
         left_out = [checkpoint.FILE_NAME, *(templates if fields.get("chat_template") else ())]
         for source in (base, folder):

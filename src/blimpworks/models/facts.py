@@ -148,7 +148,7 @@ def _rendered(tokenizer: Any) -> list[str]:
 
 def role_openers(tokenizer: Any) -> set[int]:
     """Return the ids that the chat template puts right before a role or content (``<|user|>``)."""
-    pieces = _rendered(tokenizer)
+    pieces = _rendered(tokenizer)  # texts at even places, tokens and contents at odd places
     sentence_ends = (tokenizer.bos_token, tokenizer.eos_token)
     openers = set[str]()
     next_tokens = [*pieces[3::2], ""]
@@ -308,9 +308,10 @@ def _check_case(tokenizer: Any, folder: Path, where: str) -> None:
 def first_token_of(
     folder: Path, architecture: str, where: str, requested: FirstToken | None = None
 ) -> tuple[FirstToken, str]:
-    """Return the policy of a model, and a description of its start; ``requested`` takes precedence.
+    """Return the policy of a model, and a description of its start, such as ``after '<s>' (bos)``.
 
-    Models that are not causal have one start only. Raises UserError if a model of transformers,
+    The policy ``requested`` takes precedence. Models that are not causal have one start only, which
+    is not described. Raises UserError if a model of transformers,
     called ``where``, has no usable tokenizer.
     """
     if architecture in ("lstm", "ngram"):
