@@ -18,7 +18,7 @@ from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models import checkpoint
-from blimpworks.models.facts import architecture_of, facts_of, format_of
+from blimpworks.models.facts import UserChoice, architecture_of, facts_of, format_of
 from blimpworks.models.hub_tokenizers import load_tokenizer
 from blimpworks.models.pickled import convert_weights
 from blimpworks.models.retrieve import take_local
@@ -248,6 +248,19 @@ def test_a_cased_vocabulary_alone_is_not_read_with_lower_case(trained, tmp_path)
     (folder / "tokenizer_config.json").write_text('{"do_lower_case": false}')
     assert facts_of(folder).architecture == "masked"
     assert "Pferd" in load_tokenizer(folder).tokenizer.tokenize("Pferd")
+
+
+@pytest.mark.parametrize(("architecture", "role"), [("causal", "bos"), ("masked", "mask")])
+def test_a_token_that_the_model_was_not_trained_with_is_refused(
+    trained, tmp_path, architecture, role
+):
+    """It has an id that transformers made up, and a row of an embedding that was only padding."""
+    folder = tiny.unsealed(trained(architecture), tmp_path / "mine")
+    edit(folder / "tokenizer_config.json", **{f"{role}_token": "<new>"})
+    with pytest.raises(UserError, match=r"the token '<new>', which tokenizer\.json lacks"):
+        facts_of(folder)
+    if role == "bos":
+        assert facts_of(folder, UserChoice(first_token="eos")).first_token == "eos"
 
 
 def test_a_tokenizer_of_bytes_needs_no_files(folder):

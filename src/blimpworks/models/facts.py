@@ -305,6 +305,28 @@ def _check_case(tokenizer: Any, folder: Path, where: str) -> None:
         )
 
 
+def _check_trained(tokenizer: Any, ids: list[int], folder: Path, where: str) -> None:
+    """Raise UserError for an id that tokenizer.json lacks, so that the model was not trained on it.
+
+    transformers gives new ids to tokens that only tokenizer_config.json, or a class, names.
+    """
+    from tokenizers import Tokenizer
+
+    path = folder / "tokenizer.json"
+    if not path.exists():
+        return
+    original = Tokenizer.from_file(str(path))
+    for number in ids:
+        if original.id_to_token(number) is None:
+            token = tokenizer.convert_ids_to_tokens(number)
+            raise UserError(
+                f"{where}: texts would be read with the token {token!r}, which tokenizer.json "
+                "lacks; expected one that the model was trained with. Correct the tokens that "
+                f"tokenizer_config.json names, or choose another first_token: {', '.join(POLICIES)}"
+                ", or a token."
+            )
+
+
 def first_token_of(
     folder: Path, architecture: str, where: str, requested: FirstToken | None = None
 ) -> tuple[FirstToken, str]:
@@ -330,9 +352,13 @@ def first_token_of(
         ) from error
     _check_case(tokenizer, folder, where)
     if architecture != "causal":
+        mask_id = [] if tokenizer.mask_token_id is None else [tokenizer.mask_token_id]
+        _check_trained(tokenizer, [*leading_ids(tokenizer), *mask_id], folder, where)
         return "bos", ""
     policy = requested or _policy_of(tokenizer)
-    return policy, start_text(tokenizer, policy, start_ids(tokenizer, policy, where))
+    start = start_ids(tokenizer, policy, where)
+    _check_trained(tokenizer, start, folder, where)
+    return policy, start_text(tokenizer, policy, start)
 
 
 def format_of(counts: Mapping[str, int], config: Mapping[str, Any]) -> str:
