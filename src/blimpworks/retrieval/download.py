@@ -48,11 +48,12 @@ def slot(host: str) -> Iterator[None]:
         with (folder / f"{key}.{number}").open("w", encoding="utf-8") as handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:  # another job has this slot
+            except BlockingIOError:  # another job has this slot: try the next one
                 number = (number + 1) % AT_ONCE
             else:
                 yield
                 return
+        # After the last slot, wait before the first is tried again.
         time.sleep(0 if number else PAUSE)
 
 
@@ -195,6 +196,7 @@ class Transfer:
             offline = self._failure(f"{variable} forbids the network", f"unset {variable}")
             raise UserError(str(offline))
         self.partial.parent.mkdir(parents=True, exist_ok=True)
+        # Most bytes that the file had, and the requests since then that added none.
         best, stalls = -1, 0
         with sources.disk_errors(self.partial), slot(host_of(self.url)), open_session() as session:
             while not self._request_rest(session):
