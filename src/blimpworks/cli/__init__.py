@@ -28,7 +28,8 @@ from blimpworks.commands.declare import Declared
 from blimpworks.errors import OutOfTime, TransientError, UserError
 
 WORKFLOW = "workflow"
-"""Group of the commands that the workflow runs; they can be called without its name."""
+"""Group of the commands that the workflow runs: ``blimpworks workflow judge`` is ``blimpworks
+judge``."""
 ELSEWHERE = "Other programs, and the workflow"
 PANELS = (declare.EVALUATE, declare.REPRODUCE, declare.AUDIT, declare.AUTHOR, "")
 """Headings of the help, in order."""
@@ -82,7 +83,7 @@ def _add_command(app: typer.Typer, command: Declared, *, hidden: bool = False) -
 def run_here(arguments: Sequence[str]) -> None:
     """Run a command line, such as ["judge", "--items", …], in this process.
 
-    Its errors are raised unchanged. The records of its products have these arguments.
+    Errors of the command are raised unchanged. Records of its products have these arguments.
     """
     from blimpworks.records.job import record_arguments
 

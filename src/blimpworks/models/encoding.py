@@ -328,8 +328,8 @@ def encode_dialogues(
 ) -> list[Ids]:
     """Return the ids of each dialogue with at most ``context`` tokens, in order.
 
-    Longer dialogues are left out, because a cut one would have no answer. If the others have more
-    than ``most`` tokens together, ``seed`` draws enough of them at random.
+    Longer dialogues are left out, because a cut one would have no answer. If the dialogues that
+    fit have more than ``most`` tokens together, ``seed`` draws enough of these at random.
     """
     order = np.random.default_rng((seed, len(dialogues))).permutation(len(dialogues))
     fitting: dict[int, Ids] = {}

@@ -154,7 +154,7 @@ class ArchiveRow(Strict):
 
 @dataclass(slots=True)
 class ArchiveOutcome:
-    """Names of the expected files, by what has become of them."""
+    """Names of the pinned files that a mirror should have, by outcome."""
 
     present: list[str] = field(default_factory=list)
     """Files that the mirror already had."""

@@ -202,8 +202,9 @@ class Pin:
     def checksums(self) -> tuple[Checksum, ...]:
         """Checksums that must all agree; if there are none, only the file's archive states one.
 
-        They are the row's SHA-256, or else its git blob id and the SHA-256 in the lock file, found
-        by blob id or else address. Raises UserError for a malformed lock file.
+        They are the row's SHA-256. A row without SHA-256 has its git blob id. The lock file may add
+        a SHA-256 for this id, or for the address of a row without any. Raises UserError for a
+        malformed lock file.
         """
         if self.sha256:
             return (Checksum(SHA256, self.sha256, self.bytes),)
