@@ -110,7 +110,7 @@ def test_judging_needs_a_table_of_scores_for_each_of_items(name, tmp_path):
 @pytest.mark.parametrize("pair", ["a.txt", "=a.txt", "deu="])
 def test_a_file_of_a_language_needs_both(pair):
     assert of_language("deu=a=b.txt") == ("deu", Path("a=b.txt"))
-    with pytest.raises(UserError, match="expected LANG=PATH, such as deu=a.txt"):
+    with pytest.raises(UserError, match="expected LANG=PATH, such as"):
         of_language(pair)
 
 

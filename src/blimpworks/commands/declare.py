@@ -260,8 +260,9 @@ def command(
         code = runs or recorded or calls or ()
         within_job = bool(recorded or calls)
         declared = Declared(function, name or function.__name__, code, calls, within_job, **facts)
-        if DECLARED.setdefault(declared.name, declared) is not declared:
+        if declared.name in DECLARED:
             raise ValueError(f"two commands are called {declared.name!r}")
+        DECLARED[declared.name] = declared
         return declared
 
     return declare
@@ -277,8 +278,10 @@ def declared_commands() -> dict[str, Declared]:
     """Return every command, by its name in records."""
     from blimpworks.campaign.registry import papers
 
-    core = (f"blimpworks.cli.{name}" for name in CORE)
-    for module in (*core, *(name for paper in papers().values() for name in paper.commands)):
+    modules = [f"blimpworks.cli.{name}" for name in CORE]
+    for paper in papers().values():
+        modules += paper.commands
+    for module in modules:
         import_module(module)
     return DECLARED
 

@@ -417,7 +417,8 @@ def merge_adapter(folder: Path) -> Path:
     pending = {target.removeprefix(PREFIX): target for target in targets}
     modules = settings.target_modules
     listed = modules if isinstance(modules, list) else []  # a text is a pattern, not checked here
-    unused = [m for m in listed if not any(f".{name}".endswith(f".{m}") for name in pending)]
+    names = [f".{name}" for name in pending]
+    unused = [module for module in listed if not any(name.endswith(f".{module}") for name in names)]
     if unused:
         raise UserError(
             f"{folder / WEIGHTS} has no weights for {unused[0]!r}, a target of {ADAPTER}; get the "

@@ -221,7 +221,8 @@ def campaign_obstacles(
     rows = catalogue.files
     locked_rows = locked_models(model_tables(campaign.catalogue.models))
     pins, needs = list[Pin](), dict[str, HubNeed]()
-    for folder, name in (path.split("/", 1) for path in names):
+    for path in names:
+        folder, name = path.split("/", 1)
         if folder == "sources":
             table = catalogue.tables.get(name, campaign.catalogue.treebanks)
             pins.append(Pin.of(rows[name], table))
