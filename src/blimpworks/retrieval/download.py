@@ -61,7 +61,7 @@ LARGEST = 20_000_000_000
 """Most bytes of a file without a size in the catalogue."""
 _RETRIED = (429, 500, 502, 503, 504)
 _LONGEST_WAIT = 120.0
-# Subclasses come before their bases.
+# What an error of urllib3 says of a host. Subclasses come before their bases.
 _CAUSES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.NameResolutionError, "the host {host} cannot be found"),
     (exceptions.NewConnectionError, "no connection to {host} ({detail})"),
@@ -70,6 +70,7 @@ _CAUSES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.SSLError, "the certificate or encryption of {host} failed ({detail})"),
     (exceptions.ProtocolError, "{host} closed the connection without an answer"),
 )
+# What a host does by its HTTP status, and the remedy.
 _STATUSES = {
     401: ("wants a login", "correct the row's url"),
     403: ("forbids it", "correct the row's url"),

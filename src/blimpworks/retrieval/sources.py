@@ -93,6 +93,7 @@ class NotReceived(UserError):
 
 PIECE = 1 << 16
 """Bytes that are written at a time; a broken download loses no more."""
+# Errors of a full disk, and of a missing permission.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
@@ -159,6 +160,7 @@ def record_file(row: LockedFile, table: Path) -> None:
 
 
 REPLACEMENT_COLUMNS = ("address", "instead")
+"""Columns of a table of further addresses; see ``Pin.other_addresses``."""
 _NAME = re.compile(r"\{(\w+)\}")
 
 
