@@ -174,6 +174,14 @@ def test_a_checkpoint_with_quantised_weights_is_refused_before_they_are_loaded(f
         load_engine(output, "transformers", ScoringOptions())
 
 
+def narrow(folder):
+    """Weights in eight bits with a scale beside them, as of a model whose settings were lost."""
+    tensors = load_file(folder / "model.safetensors")
+    name = "model.layers.0.mlp.down_proj.weight"
+    tensors |= {name: tensors[name].to(torch.float8_e4m3fn), f"{name}_scale": torch.ones(1)}
+    save_file(tensors, folder / "model.safetensors")
+
+
 def wrote(name, text):
     return lambda folder: (folder / name).write_text(text)
 
@@ -206,6 +214,7 @@ ADAPTER = "has an adapter of PEFT .*Name a directory with the adapter alone"
         (wrote(WHOLE, "x" * 100), "its head does not fit into it; expected a safetensors file"),
         (configure(auto_map={"AutoModel": "evil.py"}), r"of its own \(auto_map\), which is never"),
         (configure(quantization_config=[1]), r"a quantisation is \[1\]; expected fields"),
+        (narrow, "has weights in F8_E4M3, and no configuration says by what they are scaled"),
         (configure(architectures=["BertModel"]), r"is \['BertModel'\]; expected a language"),
         (unconfigure, "config.json does not exist"),
         (wrote("config.json", "{"), "a model's configuration"),

@@ -429,6 +429,12 @@ def described_facts(
     config = checkpoint.read_json(folder / "config.json", "a model's configuration")
     architecture = architecture_of(config, f"{where}: config.json", choice.architecture)
     quantisation = checkpoint.quantisation_of(folder)
+    narrow = sorted(name for name in counts if re.match("F[468]_|F4", name))  # such as F8_E4M3
+    if narrow and not quantisation:
+        raise UserError(
+            f"{where} has weights in {narrow[0]}, and no configuration says by what they are "
+            f"scaled; expected {', '.join(FORMATS)}. Name the model that they were made of."
+        )
     first_token, start_note = first_token_of(folder, architecture, where, choice.first_token)
     return ModelFacts(
         architecture=architecture,
