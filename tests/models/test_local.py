@@ -259,6 +259,17 @@ def test_a_cased_vocabulary_alone_is_not_read_with_lower_case(trained, tmp_path)
     assert "Pferd" in load_tokenizer(folder).tokenizer.tokenize("Pferd")
 
 
+def test_a_vocabulary_of_other_letters_is_not_read_like_that_of_gpt2(folder):
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+    edit(folder / "config.json", model_type="gpt2")
+    (folder / "merges.txt").write_text("#version: 0.2\nd o\ndo g</w>\n")
+    letters = ["d", "o", "do", "g</w>", "dog</w>"]
+    (folder / "vocab.json").write_text(json.dumps({text: n for n, text in enumerate(letters)}))
+    with pytest.raises(UserError, match="has a vocabulary without 'Ġ', and transformers would"):
+        facts_of(folder)
+
+
 @pytest.mark.parametrize(("architecture", "role"), [("causal", "bos"), ("masked", "mask")])
 def test_a_token_that_the_model_was_not_trained_with_is_refused(
     trained, tmp_path, architecture, role

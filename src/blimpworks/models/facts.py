@@ -285,23 +285,32 @@ def _policy_of(tokenizer: Any) -> FirstToken:
     return "eos" if tokenizer.eos_token_id is not None else "skip"
 
 
-def _check_case(tokenizer: Any, folder: Path, where: str) -> None:
-    """Raise UserError if BERT's tokenizer lower-cases texts, and its vocabulary has capitals.
+def _check_vocabulary(tokenizer: Any, folder: Path, where: str) -> None:
+    """Raise UserError for a vocabulary that transformers reads by rules that are not its own.
 
-    transformers lower-cases by default, also for a cased ``vocab.txt`` with no settings beside it.
+    Without a tokenizer.json, transformers takes the rules of the model's type. BERT's lower-case
+    texts by default, and GPT-2's have the letter ``Ġ`` for a space.
     """
-    is_alone = (folder / "vocab.txt").exists() and not (folder / "tokenizer.json").exists()
-    if not is_alone or not tokenizer.is_fast or "do_lower_case" in _settings_of(folder):
+    if (folder / "tokenizer.json").exists() or not tokenizer.is_fast:
         return
-    normalizer = tokenizer.backend_tokenizer.normalizer
-    is_lowered = normalizer is not None and normalizer.normalize_str("A") == "a"
+    backend = tokenizer.backend_tokenizer
     vocabulary = tokenizer.get_vocab().keys() - {*tokenizer.all_special_tokens}
+    is_lowered = backend.normalizer is not None and backend.normalizer.normalize_str("A") == "a"
+    is_default = (folder / "vocab.txt").exists() and "do_lower_case" not in _settings_of(folder)
     cased = sorted(token for token in vocabulary if token != token.lower())
-    if is_lowered and len(cased) > 0.01 * len(vocabulary):
+    if is_lowered and is_default and len(cased) > 0.01 * len(vocabulary):
         raise UserError(
             f"{where} has vocab.txt with capitals (such as {cased[0]!r}), and transformers would "
             'lower-case each text; expected {"do_lower_case": false} in tokenizer_config.json, or '
             "true if the model was trained on lower-cased texts. Add it."
+        )
+    splitter = backend.pre_tokenizer
+    is_of_bytes = splitter is not None and b"ByteLevel" in splitter.__getstate__()
+    if is_of_bytes and not any("Ġ" in token for token in vocabulary):
+        raise UserError(
+            f"{where} has a vocabulary without 'Ġ', and transformers would read it like GPT-2's, "
+            "which has that letter for a space, so that spaces were lost; expected tokenizer.json. "
+            "Add the one that the model was trained with."
         )
 
 
@@ -350,7 +359,7 @@ def first_token_of(
             f"{where} has no tokenizer that transformers can load ({reason}); expected "
             "tokenizer.json or the like beside the weights. Add the tokenizer's files."
         ) from error
-    _check_case(tokenizer, folder, where)
+    _check_vocabulary(tokenizer, folder, where)
     if architecture != "causal":
         mask_id = [] if tokenizer.mask_token_id is None else [tokenizer.mask_token_id]
         _check_trained(tokenizer, [*leading_ids(tokenizer), *mask_id], folder, where)
