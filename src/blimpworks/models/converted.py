@@ -18,10 +18,10 @@ from io import StringIO
 from pathlib import Path
 from subprocess import run
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 from zipfile import BadZipFile, ZipFile
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import BaseModel, ConfigDict, PositiveInt, model_validator
 
 from blimpworks.campaign.addresses import HUB_ID, PACKAGES, offline_variable, state_of
 from blimpworks.errors import UserError, fault_of, reading
@@ -351,7 +351,7 @@ def _check_tensors(
 
 
 class _Settings(BaseModel):
-    """Settings of a plain LoRA adapter. Other values, and unknown settings, are refused."""
+    """Settings of a plain LoRA adapter. Other values and further settings are refused."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -366,13 +366,10 @@ class _Settings(BaseModel):
     bias: Literal["none"] = "none"
     init_lora_weights: Literal[True, False, "gaussian", "orthogonal"] = True
     """Other values, such as PiSSA's, mean that the base's weights were changed too."""
-    use_dora: Literal[False] = False
-    modules_to_save: Annotated[list[str], Field(max_length=0)] | None = None
-    rank_pattern: Annotated[dict[str, int], Field(max_length=0)] = {}
-    alpha_pattern: Annotated[dict[str, float], Field(max_length=0)] = {}
 
     @model_validator(mode="after")
     def _is_plain(self) -> Self:
+        # Settings of other methods, such as use_dora and rank_pattern, must be off or empty.
         for name, value in (self.model_extra or {}).items():
             if value and name not in WITHOUT_EFFECT:
                 raise ValueError(f"{name} is {value!r}, which plain LoRA does not have")
