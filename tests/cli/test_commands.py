@@ -27,7 +27,7 @@ from blimpworks.commands.declare import (
     library_function,
     recorded_commands,
 )
-from blimpworks.commands.options import option, written
+from blimpworks.commands.options import of_language, option, written
 from blimpworks.errors import UserError
 from blimpworks.records.job import Command, Planned, planning
 from blimpworks.scoring.progress import ATTEMPT
@@ -105,6 +105,13 @@ def test_judging_needs_a_table_of_scores_for_each_of_items(name, tmp_path):
     with pytest.raises(UserError, match="2 --items and 1 --scores; expected one for each"):
         declared_commands()[name].callback(**paths, **rules)
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("pair", ["a.txt", "=a.txt", "deu="])
+def test_a_file_of_a_language_needs_both(pair):
+    assert of_language("deu=a=b.txt") == ("deu", Path("a=b.txt"))
+    with pytest.raises(UserError, match="expected LANG=PATH, such as"):
+        of_language(pair)
 
 
 def test_two_commands_cannot_have_one_name(declared):

@@ -23,6 +23,7 @@ from blimpworks.models.checkpoint import FILE_NAME, Description, read_checkpoint
 from blimpworks.models.converted import convert_gguf, packaged_model
 from blimpworks.models.facts import facts_of
 from blimpworks.models.hub import HubAddress
+from blimpworks.models.hub_tokenizers import load_tokenizer
 from blimpworks.models.retrieve import retrieve_model
 from blimpworks.scoring.engine import load_engine
 
@@ -81,6 +82,16 @@ def test_answers_of_a_gguf_file_end_where_a_turn_ends(original, tmp_path):
     assert Conversation(convert_gguf(path)).stops == (1, 7, 9)
 
 
+@pytest.mark.parametrize(("pre", "whole"), [("gpt-2", False), ("llama-bpe", True)])
+def test_words_that_no_merges_make_stay_whole_where_llama_cpp_keeps_them(
+    original, tmp_path, pre, whole
+):
+    folder = convert_gguf(write_gguf(original.parent, tmp_path / "mine.gguf", pre=pre))
+    assert json.loads((folder / "tokenizer.json").read_text())["model"]["ignore_merges"] == whole
+    settings = {"algorithm": "llama", "add_space_prefix": True}  # which is what transformers does
+    assert convert_gguf(write_gguf(original.parent, tmp_path / "pieces.gguf", **settings)).is_dir()
+
+
 def test_a_gguf_file_of_gpt2_has_the_weights_of_the_model(original, tmp_path):
     size = json.loads((original.parent / "config.json").read_text())["vocab_size"]
     settings = GPT2Config(vocab_size=size, n_embd=32, n_layer=1, n_head=2)
@@ -113,6 +124,9 @@ def test_weights_are_those_of_the_file(original, tmp_path, kind, dtype):
         ("m.gguf", {"extra": ["blk.0.odd.weight"]}, "has the tensor blk.0.odd.weight, which"),
         ("m.gguf", {"lack": "blk.1.ffn_up.weight"}, "lacks .*, a tensor of its architecture"),
         ("m.gguf", {"rope_scaling_type": gguf.RopeScalingType.YARN}, "has rope.scaling.type yarn"),
+        ("m.gguf", {"rope_scaling_factor": 4.0}, "has rope.scaling.type linear, by 4.0, which"),
+        ("m.gguf", {"layer_norm_eps": 0.25}, "has attention.layer_norm_epsilon 0.25, which"),
+        ("m.gguf", {"algorithm": "llama", "add_space_prefix": False}, "a space comes before each"),
         ("m.gguf", {"architecture": "abacus"}, "architecture abacus is not supported yet"),
         ("m.gguf", {"pre": "deepseek-llm"}, "splits texts by 'deepseek-llm', which transformers'"),
         ("m-00001-of-00003.gguf", {}, "is one part of a split file; expected one GGUF file"),
@@ -231,14 +245,28 @@ def test_the_tokenizer_and_template_of_an_adapter_replace_those_of_its_base(orig
     checkpoint = taken(tmp_path / "mine", tmp_path / "taken")
     assert checkpoint.with_name("chat_template.jinja").read_text() == template
     assert "adapter_config.json" not in read_checkpoint(checkpoint).files
+    # The template in the adapter's settings of its tokenizer counts, not the file of the base.
+    base = shutil.copytree(original.parent, tmp_path / "base")
+    (base / "chat_template.jinja").write_text("of the base")
+    write_adapter(tmp_path / "other", base)
+    settings = json.loads((base / "tokenizer_config.json").read_text())
+    (tmp_path / "other" / "tokenizer_config.json").write_text(
+        json.dumps(settings | {"chat_template": template})
+    )
+    merged = converted.merge_adapter(tmp_path / "other")
+    assert load_tokenizer(merged).tokenizer.chat_template == template
 
 
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"use_dora": True}, "use_dora: input should be false.*expected the settings of a plain"),
+        (
+            {"use_dora": True},
+            "use_dora is true, which plain lora.*expected the settings of a plain",
+        ),
         ({"peft_type": "IA3"}, "peft_type: input should be 'lora'"),
-        ({"modules_to_save": ["lm_head"]}, "modules_to_save.*at most 0 items"),
+        ({"modules_to_save": ["lm_head"]}, r"modules_to_save is \['lm_head'\], which plain lora"),
+        ({"r": 8}, r"has matrices of rank 4, and r is 8 in adapter_config"),
         ({"r": 0}, "r: input should be greater than 0"),
         ({"init_lora_weights": "pissa"}, "init_lora_weights: input should be true, false"),
         ({"layer_replication": [[0, 1]]}, r"layer_replication is \[\[0, 1\]\], which plain lora"),

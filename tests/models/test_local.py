@@ -18,7 +18,7 @@ from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models import checkpoint
-from blimpworks.models.facts import architecture_of, facts_of, format_of
+from blimpworks.models.facts import UserChoice, architecture_of, facts_of, format_of
 from blimpworks.models.hub_tokenizers import load_tokenizer
 from blimpworks.models.pickled import convert_weights
 from blimpworks.models.retrieve import take_local
@@ -174,6 +174,14 @@ def test_a_checkpoint_with_quantised_weights_is_refused_before_they_are_loaded(f
         load_engine(output, "transformers", ScoringOptions())
 
 
+def narrow(folder):
+    """Weights in eight bits with a scale beside them, as of a model whose settings were lost."""
+    tensors = load_file(folder / "model.safetensors")
+    name = "model.layers.0.mlp.down_proj.weight"
+    tensors |= {name: tensors[name].to(torch.float8_e4m3fn), f"{name}_scale": torch.ones(1)}
+    save_file(tensors, folder / "model.safetensors")
+
+
 def wrote(name, text):
     return lambda folder: (folder / name).write_text(text)
 
@@ -206,6 +214,7 @@ ADAPTER = "has an adapter of PEFT .*Name a directory with the adapter alone"
         (wrote(WHOLE, "x" * 100), "its head does not fit into it; expected a safetensors file"),
         (configure(auto_map={"AutoModel": "evil.py"}), r"of its own \(auto_map\), which is never"),
         (configure(quantization_config=[1]), r"a quantisation is \[1\]; expected fields"),
+        (narrow, "has weights in F8_E4M3, and no configuration says by what they are scaled"),
         (configure(architectures=["BertModel"]), r"is \['BertModel'\]; expected a language"),
         (unconfigure, "config.json does not exist"),
         (wrote("config.json", "{"), "a model's configuration"),
@@ -233,6 +242,45 @@ def test_a_model_without_files_of_a_tokenizer_is_refused(folder, model_type):
         facts_of(folder)
     with pytest.raises(UserError, match="has no vocabulary"):  # also where facts need no tokenizer
         load_tokenizer(folder)
+
+
+def test_a_cased_vocabulary_alone_is_not_read_with_lower_case(trained, tmp_path):
+    """As models of BERT's first years are: transformers lower-cases by default."""
+    folder = tiny.unsealed(trained("masked"), tmp_path / "mine")
+    vocabulary = load_tokenizer(folder).tokenizer.get_vocab()
+    assert "Pferd" in vocabulary
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+    (folder / "vocab.txt").write_text("\n".join(sorted(vocabulary, key=vocabulary.get)))
+    with pytest.raises(UserError, match=r'has vocab\.txt with capitals .*"do_lower_case": false'):
+        facts_of(folder)
+    (folder / "tokenizer_config.json").write_text('{"do_lower_case": false}')
+    assert facts_of(folder).architecture == "masked"
+    assert "Pferd" in load_tokenizer(folder).tokenizer.tokenize("Pferd")
+
+
+def test_a_vocabulary_of_other_letters_is_not_read_like_that_of_gpt2(folder):
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+    edit(folder / "config.json", model_type="gpt2")
+    (folder / "merges.txt").write_text("#version: 0.2\nd o\ndo g</w>\n")
+    letters = ["d", "o", "do", "g</w>", "dog</w>"]
+    (folder / "vocab.json").write_text(json.dumps({text: n for n, text in enumerate(letters)}))
+    with pytest.raises(UserError, match="has a vocabulary without 'Ġ', and transformers would"):
+        facts_of(folder)
+
+
+@pytest.mark.parametrize(("architecture", "role"), [("causal", "bos"), ("masked", "mask")])
+def test_a_token_that_the_model_was_not_trained_with_is_refused(
+    trained, tmp_path, architecture, role
+):
+    """It has an id that transformers made up, and a row of an embedding that was only padding."""
+    folder = tiny.unsealed(trained(architecture), tmp_path / "mine")
+    edit(folder / "tokenizer_config.json", **{f"{role}_token": "<new>"})
+    with pytest.raises(UserError, match=r"the token '<new>', which tokenizer\.json lacks"):
+        facts_of(folder)
+    if role == "bos":
+        assert facts_of(folder, UserChoice(first_token="eos")).first_token == "eos"
 
 
 def test_a_tokenizer_of_bytes_needs_no_files(folder):

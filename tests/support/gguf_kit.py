@@ -11,8 +11,9 @@ MEMBER = "tiny_model/tiny.gguf"
 
 
 def write_gguf(
-    folder, path, quantise="F32", architecture="llama", pre="gpt-2", extra=(), lack="", **more
-):
+    folder, path, quantise="F32", architecture="llama", pre="gpt-2", extra=(), lack="",
+    algorithm="gpt2", **more
+):  # fmt: skip
     """Write a small Llama in Hugging Face's layout as llama.cpp's converter would."""
     config = json.loads((folder / "config.json").read_text())
     writer = gguf.GGUFWriter(path, architecture)
@@ -29,7 +30,7 @@ def write_gguf(
     writer.add_file_type(getattr(gguf.LlamaFileType, f"MOSTLY_{quantise}", 0))
     for name, setting in more.items():
         getattr(writer, f"add_{name}")(setting)
-    _add_tokenizer(writer, folder, pre)
+    _add_tokenizer(writer, folder, pre, algorithm)
     writer.add_chat_template("{{ messages[0]['content'] }}")
     names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, layers)
     for name, weights in load_file(folder / "model.safetensors").items():
@@ -45,9 +46,9 @@ def write_gguf(
     return _written(writer, path)
 
 
-def _add_tokenizer(writer, folder, pre):
+def _add_tokenizer(writer, folder, pre, algorithm="gpt2"):
     pieces = json.loads((folder / "tokenizer.json").read_text())["model"]
-    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_model(algorithm)
     writer.add_tokenizer_pre(pre)
     writer.add_token_list(sorted(pieces["vocab"], key=pieces["vocab"].get))
     writer.add_token_types([3, 3] + [1] * (len(pieces["vocab"]) - 2))

@@ -28,7 +28,8 @@ from blimpworks.commands.declare import Declared
 from blimpworks.errors import OutOfTime, TransientError, UserError
 
 WORKFLOW = "workflow"
-"""Group of the commands that the workflow runs; they can be called without its name."""
+"""Group of the commands that the workflow runs: ``blimpworks workflow judge`` is ``blimpworks
+judge``."""
 ELSEWHERE = "Other programs, and the workflow"
 PANELS = (declare.EVALUATE, declare.REPRODUCE, declare.AUDIT, declare.AUTHOR, "")
 """Headings of the help, in order."""
@@ -82,7 +83,7 @@ def _add_command(app: typer.Typer, command: Declared, *, hidden: bool = False) -
 def run_here(arguments: Sequence[str]) -> None:
     """Run a command line, such as ["judge", "--items", …], in this process.
 
-    Its errors are raised unchanged. The records of its products have these arguments.
+    Errors of the command are raised unchanged. Records of its products have these arguments.
     """
     from blimpworks.records.job import record_arguments
 
@@ -164,10 +165,12 @@ def _prepare(arguments: Sequence[str]) -> Iterable[Declared] | None:
     # works without pandas too, so pandas is hidden from commands that do not use it.
     if commands and not any(command.pandas for command in commands):
         sys.meta_path.insert(0, _NoPandas())
-    # Idle threads of OpenBLAS spin from numpy's import on, a fifth of a small job's time.
+    # Idle threads of OpenBLAS spin from numpy's import on, a fifth of a small job's time. Commands
+    # that keep no records, and those that use torch, may gain by the threads.
     recorded = [[*command.commands.values()] for command in commands]
+    keep_records = bool(recorded) and all(recorded)
     uses_torch = any("torch" in command.packages for command in chain.from_iterable(recorded))
-    if recorded and all(recorded) and not uses_torch:
+    if keep_records and not uses_torch:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     return commands or None
 
@@ -180,14 +183,14 @@ def _substitute(error: UnicodeError) -> tuple[str, int]:
 
 
 def write_any_character() -> None:
-    """Let this process write any character to its terminal, and its children UTF-8.
+    """Let this process write any character to its terminal, and let its children write UTF-8.
 
     In a locale of another encoding, the process restarts in Python's UTF-8 mode: files, arguments
     and output of children do not depend on the terminal.
     """
     if locale.getpreferredencoding(False).lower() != "utf-8" and not sys.flags.utf8_mode:
         os.environ.setdefault("PYTHONIOENCODING", sys.stdout.encoding)
-        if os.environ.get("PYTHONUTF8") != "1":
+        if os.environ.get("PYTHONUTF8") != "1":  # else the restart did not help
             os.environ["PYTHONUTF8"] = "1"
             os.execv(sys.executable, sys.orig_argv)  # noqa: S606  (the same command again)
     os.environ["PYTHONIOENCODING"] = "utf-8"

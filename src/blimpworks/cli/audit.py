@@ -46,8 +46,9 @@ def explain(
     folders = [exhibit.parent] if exhibit.is_file() else []
     if exhibit.is_dir():
         folders = [exhibit / "results/report_card", exhibit / "report_card", exhibit]
-    cards = (folder / "card.json" for folder in folders)
-    if card := next((card for card in cards if card.is_file()), None):
+    cards = [path for folder in folders if (path := folder / "card.json").is_file()]
+    if cards:
+        card = cards[0]
         from blimpworks.evaluation.explained import explain_number, find_numbers
 
         numbers = find_numbers(card, row, column)

@@ -169,8 +169,8 @@ def fetch_archive(
 ) -> None:
     """Fill a mirror directory with many pinned files by one download: all treebanks of UD.
 
-    Only files that the catalogue pins are taken, each if it has its checksum. Name the directory as
-    the campaign's mirror.
+    Only files that the catalogue pins are taken, and only with the pinned checksum. Name the
+    directory as the campaign's mirror.
     """
     from blimpworks.campaign.catalogue import TreebankRow
     from blimpworks.campaign.table_files import read_rows

@@ -84,7 +84,7 @@ def evaluate(
         "it puts there), likeliest (by scores), none, or any token or string, such as '\\n'."
     ),
     architecture: str | None = option(
-        "Architecture in place of the files': causal, masked, encoder-decoder."
+        "Architecture, if the files name none: causal, masked, encoder-decoder."
     ),
     scoring: str | None = option(
         "Settings of scoring, separated by commas: mntp, within-word (masked models), "

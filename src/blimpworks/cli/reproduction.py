@@ -221,7 +221,8 @@ def build_published(
         needed = {need: tables.get(need, []) for need in (*spec.published, *spec.optional)}
         facts = {name: all_labels["facts"][name] for name in spec.facts}
         products = [folder / f"{spec.name}.{s}" for s in ("cells.parquet", *FORMATS[spec.kind])]
-        # A job each, so that no record has others' tables. It raises ``Planned`` if only listed.
+        # A job for each exhibit, so that its record has no tables of other exhibits. While jobs are
+        # only planned, opening a job raises ``Planned``.
         with suppress(Planned):
             _build(spec, needed, all_labels | {"facts": facts}, products)
             typer.echo(f"{spec.key}: {spec.title}")

@@ -58,6 +58,7 @@ ITEMS = option("Items to hold out; repeatable.", default=list)
 
 
 def _treebanks(files: Sequence[Path]) -> list[str]:
+    # The directory of a file is called after its treebank.
     return [path.absolute().parent.name for path in files]
 
 
@@ -219,6 +220,8 @@ def train_ngram(
 
 
 def _declare_trainer(name: str, recipe_class: type[BaseModel], help_text: str) -> None:
+    """Declare the command ``name``, which calls the function of this name in ``transformer``."""
+
     def train(
         text: Path = TEXT_ARGUMENT,
         name: str = NAME,

@@ -39,7 +39,8 @@ Arguments = Mapping[str, Any]
 Runs = str | tuple[str, ...] | Callable[[], Iterable[Command]]
 """Functions and classes that make the products, as ``module:name``.
 
-Or a function that returns a ``Command`` for each choice of what runs, as ``score vllm causal``.
+If the code depends on arguments, a function that returns a ``Command`` for each choice, such as
+``score vllm causal``.
 """
 Notes = str | Callable[[Any], Mapping[str, Any]] | None
 """Name under which the record notes the function's result, or a function that returns the notes.
@@ -99,7 +100,7 @@ class Declared:
     function: Callable[..., Any]
     """Function with the options as parameters and the help as docstring."""
     name: str
-    """Name in records; the command line uses hyphens, without the group."""
+    """Name in records, such as ``export_crate``, which the command line calls ``export crate``."""
     runs: Runs = ()
     """Code that makes the products; empty for a command that makes none."""
     calls: str = ""
@@ -162,6 +163,7 @@ class Declared:
         uses = {}
         hints = get_type_hints(self.function)
         for name, parameter in inspect.signature(self.function).parameters.items():
+            # The type is Path, list[Path], or one of them or None.
             is_path = {hints[name], *get_args(hints[name])} & {Path, list[Path]}
             use_of_option: Use | None = getattr(parameter.default, "use", None)
             uses[name] = use_of_option or (READ if is_path else RECORDED)
@@ -248,6 +250,7 @@ def command(
     """
 
     def declare(function: Callable[..., Mapping[str, Any] | None]) -> Declared:
+        # Give a default to the options that have none and may be left out.
         for parameter in inspect.signature(function).parameters.values():
             if getattr(parameter.default, "default", None) is ...:
                 if parameter.annotation is bool:
@@ -257,8 +260,9 @@ def command(
         code = runs or recorded or calls or ()
         within_job = bool(recorded or calls)
         declared = Declared(function, name or function.__name__, code, calls, within_job, **facts)
-        if DECLARED.setdefault(declared.name, declared) is not declared:
+        if declared.name in DECLARED:
             raise ValueError(f"two commands are called {declared.name!r}")
+        DECLARED[declared.name] = declared
         return declared
 
     return declare
@@ -274,8 +278,10 @@ def declared_commands() -> dict[str, Declared]:
     """Return every command, by its name in records."""
     from blimpworks.campaign.registry import papers
 
-    core = (f"blimpworks.cli.{name}" for name in CORE)
-    for module in (*core, *(name for paper in papers().values() for name in paper.commands)):
+    modules = [f"blimpworks.cli.{name}" for name in CORE]
+    for paper in papers().values():
+        modules += paper.commands
+    for module in modules:
         import_module(module)
     return DECLARED
 

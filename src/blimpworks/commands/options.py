@@ -44,7 +44,7 @@ def written(help_text: str, *names: str, **details: Any) -> Any:
 
 
 def _json_of(text: str) -> str:
-    """Return ``text`` if it is JSON; if it names a file, return the file's content as JSON.
+    """Return the content of the file that ``text`` names (.json, .yaml) as JSON, else ``text``.
 
     Records contain the content, since the file may change. Raises UserError for a bad file.
     """
@@ -100,9 +100,9 @@ class LanguageFile(NamedTuple):
 
 def of_language(pair: str) -> LanguageFile:
     """Read ``deu=a.txt`` as language and path. Raises UserError for anything else."""
-    lang, separator, path = pair.partition("=")
-    if not separator:
-        raise UserError(f"{pair!r}: expected LANG=PATH.")
+    lang, _, path = pair.partition("=")
+    if not lang or not path:
+        raise UserError(f"{pair!r}: expected LANG=PATH, such as deu=a.txt; correct it.")
     return LanguageFile(lang, Path(path))
 
 
@@ -119,7 +119,10 @@ def pairs_of(
 
 
 def tables_below(root: Path, models: str) -> list[tuple[str, str, Path]]:
-    """Return model, language and path of the tables ROOT/MODEL/LANG; ``models`` is JSON."""
+    """Return model, language and path of the tables ROOT/MODEL/LANG.parquet.
+
+    ``models`` are the languages of each model as JSON, such as ``{"gpt2": ["eng"]}``.
+    """
     return [
         (model, lang, root / model / f"{lang}.parquet")
         for model, languages in json.loads(models).items()

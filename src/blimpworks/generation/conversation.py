@@ -133,6 +133,7 @@ class Conversation:
         self.stops = stop_ids(directory, self.tokenizer.eos_token_id)
         added = self.tokenizer.added_tokens_decoder.items()
         special = {token_id: token.content for token_id, token in added if token.special}
+        # Whether <think> or </think> are special tokens, which ``decode`` must not leave out.
         self._has_special_marks = not {START, END}.isdisjoint(special.values())
         self._left_out = {number for number, text in special.items() if text not in (START, END)}
 
@@ -231,8 +232,8 @@ class Conversation:
             elif room < 1:
                 unfit = "too_long"
             # A mark of reasoning in the prompt itself does not begin a reasoning.
-            behind = (text or "").rpartition(request.prompt.strip() or PROBE)[2]
-            opened = self.chat and opens_reasoning(behind)
+            text_after_prompt = (text or "").rpartition(request.prompt.strip() or PROBE)[2]
+            opened = self.chat and opens_reasoning(text_after_prompt)
             ready.append(Ready(request, tuple(ids), room, opened, unfit))
         return ready
 

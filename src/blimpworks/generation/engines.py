@@ -128,6 +128,7 @@ class TransformersGenerator(GenerationEngine):
         only in the first tokens (MiniMax); RWKV's mix up the rows of a batch. Raises UserError for
         a model whose logits depend on later tokens.
         """
+        # Logits of a short row are compared: alone, beside another row, and with two paddings.
         longest = 32 if self._context is None else min(32, self._context - FORCED)
         if longest < FORCED:
             return "none"
@@ -175,12 +176,15 @@ class TransformersGenerator(GenerationEngine):
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
         """Answer the prompts; a prompt that exceeds the memory alone fails."""
         outcomes: list[Response | Failure] = ["out_of_memory"] * len(batch)
-        alike: dict[tuple[int, int], list[int]] = {}
+        # Numbers of the prompts that may share a batch: of the same room and the same company.
+        groups: dict[tuple[int, int], list[int]] = {}
         for number, prompt in enumerate(batch):
-            apart = {"any": 0, "length": len(prompt.ids), "none": number}[self._company]
-            alike.setdefault((prompt.room, apart), []).append(number)
+            company = {"any": 0, "length": len(prompt.ids), "none": number}[self._company]
+            groups.setdefault((prompt.room, company), []).append(number)
         size = self._batch
-        batches = [rows[a : a + size] for rows in alike.values() for a in range(0, len(rows), size)]
+        batches = [
+            rows[a : a + size] for rows in groups.values() for a in range(0, len(rows), size)
+        ]
 
         def answer(numbers: list[int]) -> list[Response | None]:
             return halving(self._generate, [batch[i] for i in numbers])

@@ -22,7 +22,10 @@ CONDITIONS = {"item", "condition"}
 
 
 def item_key(columns: Iterable[str]) -> str:
-    """Return the column with the keys of items. All rows of an item's conditions have its key."""
+    """Return the column with the keys of items: ``item`` if an item has a row for each condition.
+
+    All these rows have the same ``item``.
+    """
     return "item" if {*columns} >= CONDITIONS else "item_id"
 
 
@@ -86,7 +89,10 @@ def _strings(table: pa.Table, column: str) -> list[str]:
 
 
 def _nominal(table: pa.Table, kept: pa.Table) -> Iterator[int]:
-    """Yield each kept row's nominal number: that of its template, times the share that is kept."""
+    """Yield the nominal number of each kept prompt, by which accuracies are divided.
+
+    It is the benchmark's number for the prompt's template, times the share of prompts that is kept.
+    """
     templates = zip(_strings(table, "phenomenon"), table["template"].to_pylist(), strict=True)
     kept_templates = [*zip(_strings(kept, "phenomenon"), kept["template"].to_pylist(), strict=True)]
     n, n_kept = Counter(templates), Counter(kept_templates)
@@ -99,8 +105,8 @@ def sample_items(items: Path, output: Path, limit: int, unit: Unit = "pair") -> 
 
     Rows keep their order. An item of several conditions keeps all its rows and counts once.
     ``unit``: pairs (also sentences and conditions) or prompts. For prompts, the nominal number of a
-    template's prompts, by which accuracies are divided, shrinks in proportion to the kept prompts.
-    Counts are of kept items and rows (items, rows), and of all (of_items, of_rows).
+    template's prompts shrinks in proportion to the kept prompts. Counts are of kept items and rows
+    (items, rows), and of all (of_items, of_rows).
     """
     schema = SCHEMAS[unit]
     table = read_table(schema, items)

@@ -64,7 +64,7 @@ def read_json(path: Path, description: str) -> dict[str, Any]:
 
 
 def values_of(content: Any, key: str) -> Iterator[Any]:
-    """Yield each value of ``key`` in a configuration and in the mappings and lists inside it."""
+    """Yield the value of ``key`` in a configuration, and in each mapping inside it, or None."""
     if isinstance(content, dict):
         yield content.get(key)
         content = [*content.values()]
@@ -80,8 +80,8 @@ def refuse_named_code(files: Iterable[Path], where: str | None = None) -> None:
         if any(values_of(read_json(path, "a model's configuration"), "auto_map")):
             raise UserError(
                 f"{f'{where}: {path.name}' if where else path} names code of its own (auto_map), "
-                "which is never run; name a model that transformers has itself, or, if its own "
-                "class for it computes the same, a copy without auto_map."
+                "which is never run; name a model that transformers has itself. If transformers "
+                "has a class that computes the same, name a copy without auto_map."
             )
 
 
@@ -161,7 +161,8 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
     if INDEX in by_name:
         indexed = files_of_index(by_name[INDEX], weights, where)
         weights = {WHOLE} if WHOLE in weights else indexed
-        # vLLM loads the files that an index names, so an index of other files is left out.
+        # vLLM loads the files that an index names. So the index is kept only if it names just the
+        # files that were chosen.
         weights |= {INDEX} if indexed == weights else set()
     elif WHOLE in weights:
         weights = {WHOLE}
@@ -227,6 +228,7 @@ def quantisation_of(folder: Path) -> str:
     for fields in filter(None, stated):
         if not isinstance(fields, dict):
             raise UserError(f"{path}: a quantisation is {fields!r}; expected fields. {OTHER_FILES}")
+        # Early versions of bitsandbytes named no method.
         packed = {"load_in_4bit", "load_in_8bit"} & fields.keys()
         method = fields.get("quant_method") or ("bitsandbytes" if packed else "no method is named")
         return f"{path.name}: {method}"
@@ -362,8 +364,9 @@ def seal(checkpoint: Path, description: Checkpoint) -> Checkpoint:
     """
     directory = checkpoint.parent
     refuse_own_code(directory)
-    inside = [p for p in expand([directory]) if p.name.partition(".prov.")[0] != FILE_NAME]
-    files = {p.relative_to(directory).as_posix(): sha256_of(p) for p in inside}
+    # Records are called checkpoint.json.prov.….
+    sealed_files = [p for p in expand([directory]) if p.name.partition(".prov.")[0] != FILE_NAME]
+    files = {p.relative_to(directory).as_posix(): sha256_of(p) for p in sealed_files}
     source = description.source
     if isinstance(source, Copied):
         lines = "\n".join(f"{name} {digest}" for name, digest in files.items())

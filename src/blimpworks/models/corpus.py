@@ -78,8 +78,8 @@ class Corpus(Strict):
 
 def read_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a UTF-8 file. Raises UserError if it is missing or not UTF-8."""
-    expected = reading(path, "a file of a corpus in UTF-8", REMEDY)
-    with expected, path.open(encoding="utf-8", newline="\n") as handle:
+    errors = reading(path, "a file of a corpus in UTF-8", REMEDY)
+    with errors, path.open(encoding="utf-8", newline="\n") as handle:
         for line in handle:
             yield line.rstrip("\n")
 
@@ -103,6 +103,7 @@ def read_words(path: Path) -> list[str]:
             "build the corpus again."
         )
     lines = enumerate(vocabulary, start=1)
+    # A file that was not completely written when the machine stopped may end with NULs.
     bad_line = next((n for n, word in lines if word.strip("\0").split() != [word]), None)
     if bad_line or len({*vocabulary}) < len(vocabulary):
         fault = f"line {bad_line} is no single word" if bad_line else "it has a word twice"
@@ -111,7 +112,10 @@ def read_words(path: Path) -> list[str]:
 
 
 def encode(sentences: Iterable[Sequence[str]], ids: dict[str, int]) -> Ids:
-    """Return the ids of all sentences in one array, with ``<eos>`` after each [words]."""
+    """Return the ids of all words in one array [words], with ``<eos>`` after each sentence.
+
+    ``ids`` are ids by word; other words get the id of ``<unk>``.
+    """
     unknown, end = ids[UNKNOWN], ids[END]
     flat = array("i")
     for sentence in sentences:
@@ -216,8 +220,8 @@ def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
             if missing is not None:
                 raise UserError(
                     f"{files[split]}:{number}: word {missing!r} is not in {files['vocab']}; "
-                    f"expected a corpus whose other words are {UNKNOWN}: check that the two files "
-                    "belong together."
+                    f"expected {UNKNOWN} in place of such words: check that the two files belong "
+                    "together."
                 )
         with atomic(directory / f"{split}.txt") as temporary:
             shutil.copyfile(files[split], temporary)
@@ -251,8 +255,8 @@ def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
 def draw_sentences(lengths: Sequence[int], tokens: int, seed: int) -> list[int]:
     """Draw random sentences until they have ``tokens`` words; return their numbers, sorted.
 
-    ``lengths`` are the sentences' numbers of words. The last sentence is not cut, so there may be
-    a few more words. Samples with different ``seed`` or ``tokens`` are independent.
+    ``lengths`` are the sentences' numbers of words. The last drawn sentence is not cut, so a sample
+    may have a few more words. Samples with different ``seed`` or ``tokens`` are independent.
     """
     order = np.random.default_rng((seed, tokens)).permutation(len(lengths))
     reached = np.cumsum(np.asarray(lengths, dtype=np.int64)[order])
@@ -288,7 +292,10 @@ def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corp
 
 
 def make_vocabulary(sentences: Iterable[Sequence[str]], most: int, least: int) -> list[str]:
-    """Return ``<unk>``, ``<eos>`` and words with ``least`` occurrences; at most ``most`` in all."""
+    """Return ``<unk>``, ``<eos>``, and words with at least ``least`` occurrences by frequency.
+
+    ``most`` is the largest number of words in all.
+    """
     counts = Counter(word for sentence in sentences for word in sentence)
     for special in SPECIALS:
         counts.pop(special, None)
@@ -298,13 +305,19 @@ def make_vocabulary(sentences: Iterable[Sequence[str]], most: int, least: int) -
 
 
 def _key(text: str) -> str:
-    """Return a text by which sentences are compared: without final full stop and extra spaces."""
+    """Return a sentence as its words, joined by spaces, without a final full stop.
+
+    Two sentences with the same key count as the same sentence.
+    """
     text_words = [word for word, _ in texts.split_words(text)]
     return " ".join(text_words[:-1] if text_words[-1:] == ["."] else text_words)
 
 
 def split_corpus(sentences: Sequence[Words], shares: CorpusShares) -> dict[Split, list[Words]]:
-    """Divide sentences into splits by shares of tokens; a sentence counts by its first token."""
+    """Divide sentences into splits by shares of tokens.
+
+    A sentence belongs to the split in which its first token falls.
+    """
     starts = [0, *accumulate(map(len, sentences))]
     total = starts.pop()
     bounds = [shares.train * total, (shares.train + shares.valid) * total]
@@ -330,14 +343,15 @@ def build_corpus(
     ``sentences``. At most ``options.max_sentences`` sentences are taken, evenly from all sources,
     then shuffled and divided by tokens. The vocabulary is the most frequent words of train and
     valid. Left out are repetitions, sentences of items, treebank sentences that items were made
-    from, and last, sentences with too many unknown words. Writes the files beside ``corpus``, then
-    ``corpus`` itself, the ``corpus.json``. Raises UserError if a file is missing or malformed, or
-    no sentence remains.
+    from, and finally sentences with too many unknown words. Writes the files beside ``corpus``,
+    then ``corpus`` itself, the ``corpus.json``. Raises UserError if a file is missing or malformed,
+    or no sentence remains.
     """
     forbidden = {_key(text) for text in texts.item_texts(list(items))}
     tokenised = options.words == "whitespace"
     split = texts.split_at_spaces if tokenised else texts.split_words
-    # Pairs of a text as in its source, and the text that is split into words.
+    # Pairs of a sentence as in its source, and the sentence that is split into words. Sentences of
+    # items may be written like either, so that both are looked up among the forbidden ones.
     by_file = (texts.plain_sentences(path, tokenised=tokenised) for path in text_files)
     candidates = [(text, text) for text in chain.from_iterable(by_file)]
     if tokens is not None and sentences is not None:
@@ -345,11 +359,11 @@ def build_corpus(
         if treebank_text:
             originals = texts.treebank_sentences(tokens)
             # A token with a space inside counts as several words, as when a corpus is read.
-            divided = originals
+            to_split = originals
             if tokenised:
                 syntactic = lang in options.segmented
-                divided = texts.treebank_sentences(tokens, spaced=True, syntactic=syntactic)
-            candidates += [(originals[number], text) for number, text in divided.items()]
+                to_split = texts.treebank_sentences(tokens, spaced=True, syntactic=syntactic)
+            candidates += [(originals[number], text) for number, text in to_split.items()]
 
     marked = []
     for original, text in candidates:

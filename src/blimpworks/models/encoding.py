@@ -219,9 +219,9 @@ def mask_tokens(
     labels[chosen] = row[chosen]
     fate = draw.random(count)
     random_ids = draw.integers(len(BERT), vocabulary, count)
-    new = np.where(fate < KEPT, row[chosen], np.where(fate < KEPT + REPLACED, random_ids, MASK))
+    new_ids = np.where(fate < KEPT, row[chosen], np.where(fate < KEPT + REPLACED, random_ids, MASK))
     corrupted = row.copy()
-    corrupted[chosen] = new
+    corrupted[chosen] = new_ids
     return corrupted, labels
 
 
@@ -255,7 +255,8 @@ def cut_spans(row: Ids, share: float, mean: float, rng: np.random.Generator) -> 
     gaps = _cuts(kept_count + 2, spans + 1, rng)
     gaps[[0, -1]] -= 1
     lengths = _cuts(cut_count, spans, rng)
-    # Pieces are in turn: tokens that are kept, a span, tokens that are kept, and so on.
+    # Pieces are in turn: tokens that are kept, a span, tokens that are kept, and so on. Sentinels
+    # replace the spans in the input, and the kept tokens in the target.
     pieces = np.split(row, np.cumsum(np.column_stack([gaps[:-1], lengths])))
     sentinels, end = [[SENTINEL + number] for number in range(spans + 1)], [EOS_ID]
     source = chain.from_iterable(zip(pieces[::2], [*sentinels[:-1], end], strict=True))
@@ -327,8 +328,8 @@ def encode_dialogues(
 ) -> list[Ids]:
     """Return the ids of each dialogue with at most ``context`` tokens, in order.
 
-    Longer dialogues are left out, because a cut one would have no answer. If the others have more
-    than ``most`` tokens together, ``seed`` draws enough of them at random.
+    Longer dialogues are left out, because a cut one would have no answer. If the dialogues that
+    fit have more than ``most`` tokens together, ``seed`` draws enough of these at random.
     """
     order = np.random.default_rng((seed, len(dialogues))).permutation(len(dialogues))
     fitting: dict[int, Ids] = {}

@@ -148,7 +148,7 @@ def _rendered(tokenizer: Any) -> list[str]:
 
 def role_openers(tokenizer: Any) -> set[int]:
     """Return the ids that the chat template puts right before a role or content (``<|user|>``)."""
-    pieces = _rendered(tokenizer)
+    pieces = _rendered(tokenizer)  # texts at even places, tokens and contents at odd places
     sentence_ends = (tokenizer.bos_token, tokenizer.eos_token)
     openers = set[str]()
     next_tokens = [*pieces[3::2], ""]
@@ -285,12 +285,64 @@ def _policy_of(tokenizer: Any) -> FirstToken:
     return "eos" if tokenizer.eos_token_id is not None else "skip"
 
 
+def _check_vocabulary(tokenizer: Any, folder: Path, where: str) -> None:
+    """Raise UserError for a vocabulary that transformers reads by rules that are not its own.
+
+    Without a tokenizer.json, transformers takes the rules of the model's type. BERT's lower-case
+    texts by default, and GPT-2's have the letter ``Ġ`` for a space.
+    """
+    if (folder / "tokenizer.json").exists() or not tokenizer.is_fast:
+        return
+    backend = tokenizer.backend_tokenizer
+    vocabulary = tokenizer.get_vocab().keys() - {*tokenizer.all_special_tokens}
+    is_lowered = backend.normalizer is not None and backend.normalizer.normalize_str("A") == "a"
+    is_default = (folder / "vocab.txt").exists() and "do_lower_case" not in _settings_of(folder)
+    cased = sorted(token for token in vocabulary if token != token.lower())
+    if is_lowered and is_default and len(cased) > 0.01 * len(vocabulary):
+        raise UserError(
+            f"{where} has vocab.txt with capitals (such as {cased[0]!r}), and transformers would "
+            'lower-case each text; expected {"do_lower_case": false} in tokenizer_config.json, or '
+            "true if the model was trained on lower-cased texts. Add it."
+        )
+    splitter = backend.pre_tokenizer
+    is_of_bytes = splitter is not None and b"ByteLevel" in splitter.__getstate__()
+    if is_of_bytes and not any("Ġ" in token for token in vocabulary):
+        raise UserError(
+            f"{where} has a vocabulary without 'Ġ', and transformers would read it like GPT-2's, "
+            "which has that letter for a space, so that spaces were lost; expected tokenizer.json. "
+            "Add the one that the model was trained with."
+        )
+
+
+def _check_trained(tokenizer: Any, ids: list[int], folder: Path, where: str) -> None:
+    """Raise UserError for an id that tokenizer.json lacks, so that the model was not trained on it.
+
+    transformers gives new ids to tokens that only tokenizer_config.json, or a class, names.
+    """
+    from tokenizers import Tokenizer
+
+    path = folder / "tokenizer.json"
+    if not path.exists():
+        return
+    original = Tokenizer.from_file(str(path))
+    for number in ids:
+        if original.id_to_token(number) is None:
+            token = tokenizer.convert_ids_to_tokens(number)
+            raise UserError(
+                f"{where}: texts would be read with the token {token!r}, which tokenizer.json "
+                "lacks; expected one that the model was trained with. Correct the tokens that "
+                f"tokenizer_config.json names, or choose another first_token: {', '.join(POLICIES)}"
+                ", or a token."
+            )
+
+
 def first_token_of(
     folder: Path, architecture: str, where: str, requested: FirstToken | None = None
 ) -> tuple[FirstToken, str]:
-    """Return the policy of a model, and a description of its start; ``requested`` takes precedence.
+    """Return the policy of a model, and a description of its start, such as ``after '<s>' (bos)``.
 
-    Models that are not causal have one start only. Raises UserError if a model of transformers,
+    The policy ``requested`` takes precedence. Models that are not causal have one start only, which
+    is not described. Raises UserError if a model of transformers,
     called ``where``, has no usable tokenizer.
     """
     if architecture in ("lstm", "ngram"):
@@ -307,10 +359,15 @@ def first_token_of(
             f"{where} has no tokenizer that transformers can load ({reason}); expected "
             "tokenizer.json or the like beside the weights. Add the tokenizer's files."
         ) from error
+    _check_vocabulary(tokenizer, folder, where)
     if architecture != "causal":
+        mask_id = [] if tokenizer.mask_token_id is None else [tokenizer.mask_token_id]
+        _check_trained(tokenizer, [*leading_ids(tokenizer), *mask_id], folder, where)
         return "bos", ""
     policy = requested or _policy_of(tokenizer)
-    return policy, start_text(tokenizer, policy, start_ids(tokenizer, policy, where))
+    start = start_ids(tokenizer, policy, where)
+    _check_trained(tokenizer, start, folder, where)
+    return policy, start_text(tokenizer, policy, start)
 
 
 def format_of(counts: Mapping[str, int], config: Mapping[str, Any]) -> str:
@@ -322,12 +379,14 @@ def format_of(counts: Mapping[str, int], config: Mapping[str, Any]) -> str:
     return named if named in BYTES else "float32"
 
 
-def _has_chat_template(folder: Path) -> bool:
-    if any((folder / f"chat_template.{suffix}").exists() for suffix in ("jinja", "json")):
-        return True
+def _settings_of(folder: Path) -> dict[str, Any]:
     path = folder / "tokenizer_config.json"
-    settings = checkpoint.read_json(path, "a tokenizer's settings") if path.exists() else {}
-    return bool(settings.get("chat_template"))
+    return checkpoint.read_json(path, "a tokenizer's settings") if path.exists() else {}
+
+
+def _has_chat_template(folder: Path) -> bool:
+    files = (folder / f"chat_template.{suffix}" for suffix in ("jinja", "json"))
+    return any(path.exists() for path in files) or bool(_settings_of(folder).get("chat_template"))
 
 
 def _count_parameters(counts: Mapping[str, int], quantisation: str) -> int | None:
@@ -379,6 +438,12 @@ def described_facts(
     config = checkpoint.read_json(folder / "config.json", "a model's configuration")
     architecture = architecture_of(config, f"{where}: config.json", choice.architecture)
     quantisation = checkpoint.quantisation_of(folder)
+    narrow = sorted(name for name in counts if re.match("F[468]_|F4", name))  # such as F8_E4M3
+    if narrow and not quantisation:
+        raise UserError(
+            f"{where} has weights in {narrow[0]}, and no configuration says by what they are "
+            f"scaled; expected {', '.join(FORMATS)}. Name the model that they were made of."
+        )
     first_token, start_note = first_token_of(folder, architecture, where, choice.first_token)
     return ModelFacts(
         architecture=architecture,

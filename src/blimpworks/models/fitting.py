@@ -89,7 +89,7 @@ def save_snapshot(
 def load_snapshot(
     directory: Path, run: str, model: torch.nn.Module, optimisers: Optimisers
 ) -> tuple[int, Tensors]:
-    """Restore the snapshot of ``run``, and return its step and state; 0 and none without it."""
+    """Restore the snapshot of ``run``; return its step and state, or 0 and no state without it."""
     path = directory / SNAPSHOT
     if not path.exists():
         return 0, {}

@@ -85,7 +85,7 @@ class LoadedTokenizer(NamedTuple):
 
 
 def _frame(tokenizer: Tokenizer) -> list[int]:
-    # Ids of a short text, with the special tokens that a post-processor puts around it.
+    # Return the ids of a short text, with the special tokens that a post-processor puts around it.
     return tokenizer.encode("a 1").ids
 
 
@@ -131,6 +131,7 @@ def _load_with_ids(folder: Path) -> LoadedTokenizer:
     original.no_truncation()
     original.no_padding()
     tokenizer: Any = None
+    # Names of the components that transformers does not take over from the file.
     try:
         tokenizer = _load(folder)
         lost = differing_components(tokenizer.backend_tokenizer, original)
@@ -156,11 +157,11 @@ def _load_with_ids(folder: Path) -> LoadedTokenizer:
         texts,
         strict=True,
     )
-    for mine, theirs, text in rows:
-        if mine.ids != theirs.ids:
+    for loaded, expected, text in rows:
+        if loaded.ids != expected.ids:
             raise UserError(
-                f"{path} gives {text!r} the tokens {theirs.tokens[:8]}, and the tokenizer that "
-                f"transformers loads from there {mine.tokens[:8]}; expected the same. Remove "
+                f"{path} gives {text!r} the tokens {expected.tokens[:8]}, and the tokenizer that "
+                f"transformers loads from there {loaded.tokens[:8]}; expected the same. Remove "
                 "settings from tokenizer_config.json that contradict tokenizer.json."
             )
     return LoadedTokenizer(tokenizer, note, f" {FILE}" if lost else "")
@@ -188,13 +189,13 @@ def _checked_by_sentencepiece(tokenizer: transformers.PreTrainedTokenizerBase, f
     processor = SentencePieceProcessor(model_file=str(path))
     unknown = processor.id_to_piece(processor.unk_id())
     for text in sample_texts():
-        theirs = [processor.id_to_piece(number) for number in processor.encode(text)]
-        mine = tokenizer.convert_ids_to_tokens(tokenizer(text, add_special_tokens=False).input_ids)
-        mine = [unknown if token == tokenizer.unk_token else token for token in mine]
-        if mine != theirs:
+        expected = [processor.id_to_piece(number) for number in processor.encode(text)]
+        made = tokenizer.convert_ids_to_tokens(tokenizer(text, add_special_tokens=False).input_ids)
+        made = [unknown if token == tokenizer.unk_token else token for token in made]
+        if made != expected:
             raise UserError(
-                f"{path} gives {text!r} the pieces {theirs[:8]}, and the tokenizer that "
-                f"transformers makes of it {mine[:8]}; expected the same. Add the tokenizer.json "
+                f"{path} gives {text!r} the pieces {expected[:8]}, and the tokenizer that "
+                f"transformers makes of it {made[:8]}; expected the same. Add the tokenizer.json "
                 "that the model was trained with."
             )
     return f"pieces are those of {path.name}"

@@ -1,7 +1,9 @@
 """Train word-level LSTMs and measure their perplexity (Mueller et al. 2020, section 5.2).
 
 ``train_lstm`` cuts a training text, one long array of word ids, into columns, which form a batch.
-Each step reads ``recipe.bptt`` words of all columns, from the final state of the step before.
+Each step reads a piece: ``recipe.bptt`` successive words of all columns. It starts from the final
+state of the step before. In the authors' order, ``shuffled``, that step read a piece from another
+place in the text.
 """
 
 import json
@@ -28,6 +30,7 @@ from blimpworks.tables import PERPLEXITIES, write_rows
 log = logging.getLogger(__name__)
 
 UNKNOWN_ID, END_ID = corpora.SPECIALS.index(corpora.UNKNOWN), corpora.SPECIALS.index(corpora.END)
+# The list of words has the same name as that of n-gram models.
 WEIGHTS, SETTINGS, VOCABULARY = "model.safetensors", "config.json", checkpoints.NGRAM_FILES[1]
 INITIAL = 0.1
 """Bound of the uniform distribution of initial embeddings and output weights."""
@@ -90,7 +93,10 @@ def words_of(text: str, rule: Literal["split", "whitespace"]) -> list[tuple[str,
 
 
 def load_lstm(directory: Path) -> tuple[LstmModel, list[str], LstmSettings]:
-    """Load an LSTM, its words by id, and its settings. Raises UserError if these disagree."""
+    """Load an LSTM, its words in the order of ids, and its settings.
+
+    Raises UserError if the number of words is not that of the settings.
+    """
     settings = LstmSettings.model_validate_json((directory / SETTINGS).read_bytes())
     vocabulary = (directory / VOCABULARY).read_text(encoding="utf-8").rstrip("\n").split("\n")
     if len(vocabulary) != settings.vocabulary:
@@ -111,14 +117,17 @@ def columns(flat: corpora.Ids, width: int) -> torch.Tensor:
 
 
 def evaluation_columns(flat: corpora.Ids) -> torch.Tensor:
-    """Cut a text into columns to measure its loss [time, columns]: ten, fewer for short texts."""
+    """Return a text whose loss is measured, in ten columns or fewer [time, columns]."""
     return columns(flat, max(1, min(EVALUATION_BATCH, len(flat) // 2)))
 
 
 def _loss_of_words(
     model: LstmModel, text: torch.Tensor, start: int, end: int, state: State | None
 ) -> tuple[torch.Tensor, State]:
-    """Return the mean loss of the words after those of ``text[start:end]``, and the next state."""
+    """Return the mean loss of predicting ``text[start + 1 : end + 1]``, and the next state.
+
+    ``text`` has word ids [time, columns]; ``state`` is the state before its row ``start``.
+    """
     output, after = model(text[start:end], state)
     logits = model.head(output).flatten(0, 1)
     return cross_entropy(logits, text[start + 1 : end + 1].flatten().long()), after
@@ -143,7 +152,11 @@ def mean_loss(model: LstmModel, text: torch.Tensor, length: int) -> float:
 
 
 class _Course(fitting.Course):
-    """Training of an LSTM by SGD, with a learning rate that falls by annealing."""
+    """Training of an LSTM by SGD, with a learning rate that falls by annealing.
+
+    ``fit`` calls ``rate`` before each step. So the first call of an epoch also measures the loss of
+    the epoch before.
+    """
 
     model: LstmModel
 
@@ -158,7 +171,7 @@ class _Course(fitting.Course):
         self.model, self.clip = model, recipe.clip
         self.optimisers = [torch.optim.SGD(model.parameters(), lr=recipe.learning_rate)]
         self._text, self._validation_text, self._recipe = text, validation_text, recipe
-        # Each step starts at another row of the text; an epoch has all starts.
+        # Each step reads the piece that begins at one of these rows of the text.
         starts = np.arange(0, len(text) - 1, recipe.bptt)
         orders = [starts] * recipe.epochs
         if recipe.order == "shuffled":
@@ -212,6 +225,7 @@ class _Course(fitting.Course):
         self._progress = state["progress"]
         device = self._text.device
         self._hidden = state["hidden"].to(device), state["cell"].to(device)
+        # Names such as best.head.bias; the other tensors of the state get the empty name.
         best = ((name.partition("best.")[2], value.to(device)) for name, value in state.items())
         self._best = {name: value for name, value in best if name}
 
@@ -262,6 +276,7 @@ def train_lstm(
     rule = corpora.read_corpus(corpus).words
     vocabulary = corpora.read_words(corpus.parent / corpora.VOCABULARY)
     ids = {word: number for number, word in enumerate(vocabulary)}
+    # Word ids of the texts train, valid and test.
     flat = [
         corpora.encode(corpora.sentences_of(corpus.parent / f"{split}.txt"), ids)
         for split in corpora.SPLITS

@@ -40,7 +40,8 @@ class ModelCode(Strict):
     """Content of ``model_code.json``: a model's own code, all of which the digest covers."""
 
     classes: dict[str, str]
-    """Module and class for each class of transformers that they replace (``auto_map``)."""
+    """Module and class of the model by the class of transformers that they replace, as ``auto_map``
+    has them: ``{"AutoModelForCausalLM": "modeling_mine.MyModel"}``."""
     files: dict[Within, str]
     """Text of each Python file by relative path."""
 

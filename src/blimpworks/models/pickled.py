@@ -47,11 +47,12 @@ def _pickled_files(folder: Path) -> list[Path]:
         for path in folder.iterdir()
         if path.suffix in checkpoint.PICKLED and not any(map(path.match, NO_WEIGHTS))
     }
-    chosen, index = {*present}, folder / INDEX
+    names, index = {*present}, folder / INDEX
     if index.exists():
-        chosen = checkpoint.files_of_index(index, present, str(folder))
-    chosen = {WHOLE} if WHOLE in present else chosen
-    return [present[name] for name in sorted(chosen)]
+        names = checkpoint.files_of_index(index, present, str(folder))
+    if WHOLE in present:
+        names = {WHOLE}
+    return [present[name] for name in sorted(names)]
 
 
 def convert_weights(folder: Path, output: Path) -> int:

@@ -140,11 +140,11 @@ def take_local(
     """Put the files of a local model beside ``checkpoint``, the checkpoint.json, and write it.
 
     ``address`` is a directory, GGUF file, adapter or n-gram file, which is not changed. The source
-    in ``checkpoint`` is its name with a digest of the files. For a converted model it is the
-    original file, under the address ``origin``. ``trusted`` are digests of models' own code that
-    may run. A monolingual model may run on any language (``multi``), with a warning. Raises
-    UserError if ``address`` is no such model, has other code, is a model of another language, or is
-    in the directory of ``checkpoint`` itself.
+    in ``checkpoint`` is the name of ``address``, with a digest of the files. For a converted model,
+    the source is the original file, under the address ``origin``. ``trusted`` are digests of
+    models' own code that may run. A monolingual model may run on any language (``multi``), with a
+    warning. Raises UserError if ``address`` is no such model, has other code, is a model of another
+    language, or is in the directory of ``checkpoint`` itself.
     """
     path, scope = address.expanduser(), description.scope
     folder = as_folder(path)

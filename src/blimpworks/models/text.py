@@ -166,9 +166,9 @@ def treebank_sentences(
 ) -> dict[int, str]:
     """Return the text of each sentence of a table of tokens, keyed by number.
 
-    Multiword tokens replace their words, or with ``syntactic`` the words replace them. Empty nodes
-    are left out. With ``spaced`` there is a space after each word. Raises UserError if the table is
-    missing or of another schema.
+    A multiword token, such as ``zum``, stands in place of its words ``zu`` and ``dem``; with
+    ``syntactic``, the words stand in place of the token. Empty nodes are left out. With ``spaced``
+    there is a space after each word. Raises UserError if the table is missing or of another schema.
     """
     table = read_table(TOKENS, tokens, [*TreebankLine._fields])
     columns = (table[name].to_pylist() for name in TreebankLine._fields)

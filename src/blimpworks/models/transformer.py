@@ -36,8 +36,9 @@ WARM_UP = 0.05
 BETAS = (0.9, 0.95)
 WEIGHT_DECAY = 0.1
 CLIP = 1.0
-Batch = dict[str, torch.Tensor | int]  # arguments of the model, with labels
-R = TypeVar("R", bound=recipes.NetworkRecipe)
+Batch = dict[str, torch.Tensor | int]
+"""Arguments of a model, with ``labels``."""
+R = TypeVar("R", bound=recipes.NetworkRecipe)  # the recipe of a type of model
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,7 @@ def _new_bert(recipe: recipes.MaskedRecipe, vocabulary: int) -> PreTrainedModel:
 
 
 def _pairs(pairs: list[tuple[Ids, Ids]]) -> Batch:
+    """Make a batch of the ids and the labels of each sentence."""
     sources = [source for source, _ in pairs]
     return {
         "input_ids": padded(sources, PAD),
@@ -265,6 +267,7 @@ class _Course(Course, Generic[R]):
             encoding.epoch_batches(lengths, recipe.batch_tokens, seed, epoch)
             for epoch in range(recipe.epochs)
         )
+        # The numbers of sentences in the batch of each step.
         self._plan = list(islice(chain.from_iterable(epochs), recipe.max_steps))
         self.steps = len(self._plan)
 

@@ -48,11 +48,12 @@ def slot(host: str) -> Iterator[None]:
         with (folder / f"{key}.{number}").open("w", encoding="utf-8") as handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:  # another job has this slot
+            except BlockingIOError:  # another job has this slot: try the next one
                 number = (number + 1) % AT_ONCE
             else:
                 yield
                 return
+        # After the last slot, wait before the first is tried again.
         time.sleep(0 if number else PAUSE)
 
 
@@ -60,7 +61,7 @@ LARGEST = 20_000_000_000
 """Most bytes of a file without a size in the catalogue."""
 _RETRIED = (429, 500, 502, 503, 504)
 _LONGEST_WAIT = 120.0
-# Subclasses come before their bases.
+# What an error of urllib3 says of a host. Subclasses come before their bases.
 _CAUSES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.NameResolutionError, "the host {host} cannot be found"),
     (exceptions.NewConnectionError, "no connection to {host} ({detail})"),
@@ -69,6 +70,7 @@ _CAUSES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.SSLError, "the certificate or encryption of {host} failed ({detail})"),
     (exceptions.ProtocolError, "{host} closed the connection without an answer"),
 )
+# What a host does by its HTTP status, and the remedy.
 _STATUSES = {
     401: ("wants a login", "correct the row's url"),
     403: ("forbids it", "correct the row's url"),
@@ -195,6 +197,7 @@ class Transfer:
             offline = self._failure(f"{variable} forbids the network", f"unset {variable}")
             raise UserError(str(offline))
         self.partial.parent.mkdir(parents=True, exist_ok=True)
+        # Most bytes that the file had, and the requests since then that added none.
         best, stalls = -1, 0
         with sources.disk_errors(self.partial), slot(host_of(self.url)), open_session() as session:
             while not self._request_rest(session):

@@ -154,7 +154,7 @@ class ArchiveRow(Strict):
 
 @dataclass(slots=True)
 class ArchiveOutcome:
-    """Names of the expected files, by what has become of them."""
+    """Names of the pinned files that a mirror should have, by outcome."""
 
     present: list[str] = field(default_factory=list)
     """Files that the mirror already had."""
@@ -197,7 +197,7 @@ def fetch_archive(
         if pin.mirror.startswith(f"{row.mirror}/"):
             if sources.in_mirror(pin, mirror):
                 outcome.present.append(pin.name)
-            else:
+            else:  # by its path in the archive
                 expected[f"{row.members}{pin.mirror.removeprefix(row.mirror)}"] = pin
     if expected:
         partial = sources.part_path(mirror / row.name, row.url)

@@ -81,6 +81,7 @@ def _download_obstacles(
     try:
         absent = [pin for pin in pins if in_mirror(pin, mirror) is None]
         mirrored = [pin for pin in pins if pin not in absent]
+        # Offline, files of the mirror whose checksum only an archive on the network states.
         without_checksum = [pin for pin in mirrored if not pin.checksums] if variable else []
     except UserError as error:
         yield str(error).rstrip(".")
@@ -89,7 +90,6 @@ def _download_obstacles(
         yield f"no address, and in no mirror: {_name_files(names)}; put them into the mirror"
     downloads = [pin for pin in absent if pin.url]
     if without_checksum:
-        # An archive on the network states these checksums, and no table does.
         first, names = without_checksum[0], [pin.name for pin in without_checksum]
         yield (
             f"{variable} forbids the network, and only their archives state the checksums of "
@@ -221,7 +221,8 @@ def campaign_obstacles(
     rows = catalogue.files
     locked_rows = locked_models(model_tables(campaign.catalogue.models))
     pins, needs = list[Pin](), dict[str, HubNeed]()
-    for folder, name in (path.split("/", 1) for path in names):
+    for path in names:
+        folder, name = path.split("/", 1)
         if folder == "sources":
             table = catalogue.tables.get(name, campaign.catalogue.treebanks)
             pins.append(Pin.of(rows[name], table))

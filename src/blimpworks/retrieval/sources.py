@@ -93,6 +93,7 @@ class NotReceived(UserError):
 
 PIECE = 1 << 16
 """Bytes that are written at a time; a broken download loses no more."""
+# Errors of a full disk, and of a missing permission.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
@@ -159,6 +160,7 @@ def record_file(row: LockedFile, table: Path) -> None:
 
 
 REPLACEMENT_COLUMNS = ("address", "instead")
+"""Columns of a table of further addresses; see ``Pin.other_addresses``."""
 _NAME = re.compile(r"\{(\w+)\}")
 
 
@@ -202,8 +204,9 @@ class Pin:
     def checksums(self) -> tuple[Checksum, ...]:
         """Checksums that must all agree; if there are none, only the file's archive states one.
 
-        They are the row's SHA-256, or else its git blob id and the SHA-256 in the lock file, found
-        by blob id or else address. Raises UserError for a malformed lock file.
+        They are the row's SHA-256. A row without SHA-256 has its git blob id. The lock file may add
+        a SHA-256 for this id, or for the address of a row without any. Raises UserError for a
+        malformed lock file.
         """
         if self.sha256:
             return (Checksum(SHA256, self.sha256, self.bytes),)

@@ -190,6 +190,7 @@ class MaskedEngine(FramedEngine):
         self._mask = mask_id
         # With further masks, the model does not expect the sentence to end after a word.
         tokenizer.after_target = (mask_id, mask_id)
+        # Position in a row at which the model predicts the text's first token.
         self._shift = len(tokenizer.before) - (self._pll == "next_token")
         self.first = max(0, -self._shift)
 
@@ -208,7 +209,10 @@ class MaskedEngine(FramedEngine):
 
     @once
     def _parts(self) -> tuple[torch.nn.Module, Head | None, int]:
-        """Return base and head of the model, or the model and None, and the width of logits."""
+        """Return base and head of the model, and the number of ids that logits cover.
+
+        If the model cannot be split, the model itself and None are in place of base and head.
+        """
         model = self._loaded.model
         ids = torch.arange(8, device=self._device)[None]
         model_inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
@@ -263,6 +267,8 @@ SENTINEL = "<extra_id_0>"
 
 
 class _Parts(NamedTuple):
+    """An encoder-decoder, divided before its head."""
+
     encoder: torch.nn.Module
     decoder: torch.nn.Module
     """Decoder, or the model if it cannot be split."""
@@ -302,6 +308,7 @@ class Seq2seqEngine(FramedEngine):
             self._form = "target"
         self.regional = self._form not in ("target", "copy")
         super().__init__(checkpoint, described, options, tokenizer, f"form {self._form}")
+        # No form that is possible without a sentinel reads -1.
         self._sentinel = -1 if sentinel_id is None else sentinel_id
         self._requested = options.seq2seq.form
         if self._form in ("masked_after_bos", "continued"):
@@ -433,6 +440,7 @@ class Seq2seqEngine(FramedEngine):
     @torch.inference_mode()
     def _decode(self, batch: list[Encoded]) -> list[LogProbs]:
         """Score all tokens of a text in one row, without masks: a decoder never looks ahead."""
+        # For each text, the span of tokens to score, and the ids that the encoder reads.
         spans, sources = [], []
         for encoded in batch:
             ids = encoded.ids.tolist()

@@ -148,8 +148,10 @@ def check_names(directory: Path) -> str:
     if get_model_conversion_mapping(model, add_legacy=False):
         return "not compared by name, because transformers renames them when it loads them"
     names = {*_files_of_weights(directory)}
+    # Some files lack the name of the model without its head, such as "model.", before each name.
     lead = f"{model.base_model_prefix}."
     present = names | {lead + name for name in names} | {name.removeprefix(lead) for name in names}
+    # The names of each weight; a tied one has several.
     tied: dict[int, list[str]] = {}
     for name, tensor in model.named_parameters(remove_duplicate=False):
         tied.setdefault(id(tensor), []).append(name)
@@ -173,6 +175,7 @@ def _files_of_weights(directory: Path) -> dict[str, Path]:
 def _check_tied(directory: Path, model: PreTrainedModel) -> None:
     """Raise UserError if config.json ties two weights, and files have different values for them.
 
+    Tied weights are one weight with two names, such as embeddings and output layer.
     Transformers 5 would compute with both values, transformers 4 and vLLM with one of them.
     """
     lead = f"{model.base_model_prefix}."
@@ -180,6 +183,7 @@ def _check_tied(directory: Path, model: PreTrainedModel) -> None:
         name.removeprefix(lead): (path, name) for name, path in _files_of_weights(directory).items()
     }
     for pair in model.get_expanded_tied_weights_keys(all_submodels=True).items():
+        # File and name of each of the two weights; a file usually has only one of them.
         stored = [files[name] for key in pair if (name := key.removeprefix(lead)) in files]
         tensors = []
         for path, name in stored:
@@ -195,12 +199,15 @@ def _check_tied(directory: Path, model: PreTrainedModel) -> None:
 
 
 def _without_weights(directory: Path, name: str, missing: list[str], unused: list[str]) -> str:
-    """Return a message about missing weights, with a remedy."""
+    """Return a message about the ``missing`` weights of the class ``name``, with a remedy.
+
+    ``unused`` are weights in the files that the model does not have.
+    """
     more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
     count = f"{len(missing)} weights" if len(missing) > 1 else "a weight"
-    cut = (p for p in PREFIXES if {name.removeprefix(p) for name in unused} & {*missing})
-    if prefix := next(cut, None):
-        remedy = f"their names there begin with {prefix!r}: save them without it"
+    prefixes = [p for p in PREFIXES if {name.removeprefix(p) for name in unused} & {*missing}]
+    if prefixes:
+        remedy = f"their names there begin with {prefixes[0]!r}: save them without it"
     elif unused:
         remedy = (
             f"they have {unused[0]!r} in place of it: name in config.json the class that the "
@@ -228,7 +235,8 @@ def tensors_of(modules: Sequence[torch.nn.Module]) -> list[torch.Tensor]:
 def in_float32(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
     """Convert half precision tensors to float32 while a block runs, if the memory has room."""
     halves = [(tensor, tensor.dtype) for tensor in tensors if tensor.dtype in HALVES]
-    # Jobs on a cluster request little more memory than the weights take.
+    # The float32 tensors take twice the room of the halves, that is, as much in addition. Jobs on a
+    # cluster request little more memory than the weights take.
     room = min(2**31, psutil.virtual_memory().available / 2)
     if tensors[0].is_cuda:
         room = torch.cuda.mem_get_info(tensors[0].device)[0] / 1.2
@@ -392,7 +400,10 @@ def target_logprobs(
 def _in_blocks(
     rows: torch.Tensor, head: torch.nn.Linear, row: torch.Tensor, target: torch.Tensor
 ) -> torch.Tensor:
-    """Return the log-probabilities of targets, from their ``row`` numbers in ``rows`` [targets]."""
+    """Return the log-probabilities of targets, in ``row`` of the hidden states ``rows`` [targets].
+
+    The sum over the vocabulary in each softmax is put together from the sums of blocks.
+    """
     target_logits = torch.empty(len(target), dtype=torch.float32)
     sums = []
     for a in range(0, head.out_features, BLOCK):

@@ -38,7 +38,8 @@ class FramedTokenizer(hub_loading.HubTokenizer):
     def __init__(self, checkpoint: Path, described: Checkpoint) -> None:
         """Load the tokenizer. Raises UserError for a tokenizer without tokens of letters."""
         super().__init__(checkpoint, described.model_copy(update={"first_token": "skip"}))
-        # Some vocabularies lack a letter, so that there is no token between the special tokens.
+        # Find a text of which the tokenizer makes a token between the special tokens. Some
+        # vocabularies lack a letter.
         for text in ("a", *sample_texts()):
             probe = self.hub(text, return_special_tokens_mask=True)
             special: list[int] = probe["special_tokens_mask"]
@@ -49,10 +50,11 @@ class FramedTokenizer(hub_loading.HubTokenizer):
                 f"{checkpoint.parent}: the tokenizer makes no token of a letter of any script; "
                 "expected a vocabulary. Add the tokenizer that the model was trained with."
             )
-        text_at = special.index(0), len(special) - special[::-1].index(0)
-        self.before: list[int] = probe["input_ids"][: text_at[0]]
+        # The text's tokens are those from the first 0 to the last 0 of the mask.
+        text_span = special.index(0), len(special) - special[::-1].index(0)
+        self.before: list[int] = probe["input_ids"][: text_span[0]]
         """Ids before each sentence, such as that of ``[CLS]``."""
-        self.after: list[int] = probe["input_ids"][text_at[1] :]
+        self.after: list[int] = probe["input_ids"][text_span[1] :]
         """Ids after each sentence, such as that of ``[SEP]`` or ``</s>``."""
 
 
@@ -149,7 +151,7 @@ class HubEngine(Engine):
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         size, largest_special = self._vocabulary, max(self._frame(), default=0)
         fits = [max(largest_special, encoded.ids.max(initial=0)) < size for encoded in batch]
-        results = iter(self._scores([*compress(batch, fits)]))
+        results = iter(self._scores([*compress(batch, fits)]))  # of the texts that fit
         return [next(results) if fit else "refused" for fit in fits]
 
     def _frame(self) -> list[int]:
