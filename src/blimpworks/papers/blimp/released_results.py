@@ -49,7 +49,10 @@ HUMANS = {"accepted": VALIDATED, "total_mean": 1, "count": float("inf")}
 
 
 def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> pd.DataFrame:
-    """Read a CSV file, whose rows must differ in ``keys``; ``numbers`` has largest values."""
+    """Read a CSV file of accuracies by paradigm, the first of ``keys``; rows must differ in these.
+
+    ``numbers``: largest possible value by column. Raises UserError for other values.
+    """
     columns = (*keys, *numbers)
     with reading(path, f"BLiMP's released results ({', '.join(columns)})", "Retrieve them again."):
         frame = pd.DataFrame([row for _, row in table_rows(path, columns)])
@@ -57,6 +60,12 @@ def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> pd.DataF
         if len(repeated):
             row = repeated[0]
             raise BadLine(row + 2, f"{' '.join(frame.loc[row, keys])} is in the file twice")
+    paradigm = keys[0]
+    for line in frame.index[~frame[paradigm].isin([*PHENOMENON_OF, *OTHERS])]:
+        raise UserError(
+            f"{path}:{line + 2}: {paradigm} is {frame[paradigm][line]!r}; expected a paradigm of "
+            "BLiMP. Retrieve BLiMP's released results again."
+        )
     for column, most in numbers.items():
         values = pd.to_numeric(frame[column], errors="coerce")
         for line in frame.index[~(values.between(0, most) & values.lt(float("inf")))]:

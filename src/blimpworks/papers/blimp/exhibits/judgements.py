@@ -273,6 +273,8 @@ def _tie_cells(
     identical_filter = {"paradigm": where.get("paradigm", paradigms), "identical": True}
     yield acc.formula_cell(items, (row, SAME), COUNT, "items", identical_filter)
     n = int(formulas.MARGIN_COUNT(rows))
+    if n == 0:  # for a model that knows none of the words
+        return
     for column, formula in {WRONG: formulas.TIES_WRONG, HALF: formulas.TIES_HALF}.items():
         cell = acc.formula_cell(rows, (row, column), formula, "judgements", where, "{:.2f}")
         yield acc.with_interval(cell, n)

@@ -125,9 +125,16 @@ def build_items(files: Sequence[Path], output: Path, pairs: int, most: int | Non
 
     ``pairs`` is each file's number of pairs, of which at most ``most`` are taken evenly. Phenomena
     are those of Tables 2 and 4, which count both paradigms of "s-selection" as argument structure.
+    Raises UserError for two files of one paradigm.
     """
     rows: list[dict[str, Any]] = []
+    paradigms = [path.stem for path in files]
     for path in files:
+        if paradigms.count(path.stem) > 1:
+            raise UserError(
+                f"{path} is one of {paradigms.count(path.stem)} files of paradigm {path.stem}; "
+                "expected one. Name each paradigm once."
+            )
         for record in evenly(list(read_records(path, pairs)), most):
             good, bad = record.sentence_good, record.sentence_bad
             row: dict[str, Any] = {

@@ -128,7 +128,13 @@ def build_items(
     counts = Counter(dict.fromkeys(("pairs", "identical", "contradictory"), 0))
     rows: list[dict[str, Any]] = []
     rest_too = variant_of(options, "capitals") == "published"
+    paradigms = [path.stem for path in sets]
     for path in sets:
+        if paradigms.count(path.stem) > 1:
+            raise UserError(
+                f"{path} is one of {paradigms.count(path.stem)} files of paradigm {path.stem}; "
+                "expected one. Name each paradigm once."
+            )
         phenomenon = phenomenon_of(path.stem)
         pairs = evenly(list(read_pairs(path)), options.per_paradigm)
         of_set = [_row(lang, phenomenon, path, line, pair) for line, pair in pairs]
