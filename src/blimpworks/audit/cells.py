@@ -186,7 +186,7 @@ def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any]
 
 def printed_location(record: provenance.Record | None, row: dict[str, Any]) -> dict[str, Any]:
     """Return file and line of a printed number, from the inputs of the comparison's job."""
-    end = f"{row['paper']}/{row['exhibit']}.csv"
+    end = f"/{row['paper']}/{row['exhibit']}.csv"
     position = {name: [row[name]] for name in ("row", "column")}
     for entry in record["inputs"] if record else []:
         path = Path(entry["path"])

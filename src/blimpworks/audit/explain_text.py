@@ -5,6 +5,8 @@ rows, and its ancestry, the files that it was made from, with their jobs.
 """
 
 import json
+import math
+import re
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
@@ -178,7 +180,9 @@ def _heading(explanation: Explanation) -> list[str]:
         interval = ""
         # The text of some cells contains the interval.
         if not pd.isna(cell["low"]) and "[" not in cell["text"]:
-            decimals = max(1, len(cell["text"].partition(".")[2]))
+            # The interval has as many decimals as the number: 2 for "0.81 ± 0.02".
+            digits = re.search(r"\.(\d+)", cell["text"])
+            decimals = len(digits[1]) if digits else 1
             interval = f", 95 % interval {cell['low']:.{decimals}f}-{cell['high']:.{decimals}f}"
         lines = [f"{cell['row']} / {cell['column']} = {cell['text']}{interval}"]
     for row in explanation.printed:
@@ -207,7 +211,9 @@ def _formula_lines(explanation: Explanation) -> list[str]:
     for column, values in row_filter.items():
         if isinstance(values, list) and len(values) > MOST_FILTER_VALUES:
             row_filter[column] = [*values[:MOST_EXAMPLES], f"… {len(values) - MOST_EXAMPLES} more"]
-    same = abs(recomputed - cell["value"]) < 1e-9
+    # A number without a value, such as a correlation of equal numbers, is NaN both times.
+    both_absent = math.isnan(recomputed) and math.isnan(cell["value"])
+    same = both_absent or abs(recomputed - cell["value"]) < 1e-9
     return [
         f"   {cell['formula']} over {explanation.rows} {cell['source']} where "
         f"{json.dumps(row_filter, ensure_ascii=False)}",
