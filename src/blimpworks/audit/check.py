@@ -163,7 +163,8 @@ def _file_findings(jobs: Jobs, hash_cache: HashCache | None) -> Iterator[Finding
         if jobs.key(entry["path"]) not in jobs.makers:
             sources.setdefault(jobs.key(entry["path"]), entry)
     hashes = _hashes([*products, *sources.values()], hash_cache)
-    for entry, actual in zip(products, hashes, strict=False):
+    product_hashes, source_hashes = hashes[: len(products)], hashes[len(products) :]
+    for entry, actual in zip(products, product_hashes, strict=True):
         path, expected = Path(entry["path"]), entry["sha256"]
         if actual is None:
             yield Finding("missing", path, "its record exists, the file does not")
@@ -171,8 +172,9 @@ def _file_findings(jobs: Jobs, hash_cache: HashCache | None) -> Iterator[Finding
             detail = f"SHA-256 is {actual[:16]}…, the record says {expected[:16]}…"
             yield Finding("altered", path, detail)
 
-    # Products are stale if an input has another hash now, read from a source or in a new record.
-    current = dict(zip(sources, hashes[len(products) :], strict=True))
+    # A product is stale if an input has another hash than when the product was made. The input's
+    # hash now is that of the file, or for an input that a job made, that in the job's record.
+    current = dict(zip(sources, source_hashes, strict=True))
     current |= {jobs.key(entry["path"]): entry["sha256"] for entry in products}
     for first, record in jobs.by_output.items():
         changed = []
@@ -191,8 +193,9 @@ def _file_findings(jobs: Jobs, hash_cache: HashCache | None) -> Iterator[Finding
 def _edited_records(jobs: Jobs) -> Iterator[Finding]:
     """Yield edited records.
 
-    If an edit also corrects the hash that a record has of itself, the records of later jobs show
-    it: they contain the hash before the edit. Ignore a younger record: its job has run again.
+    A record contains its own hash, and the hashes of its inputs' records. So if an edit also
+    corrects the record's own hash, the records of later jobs still have the hash before the edit.
+    A record that is younger than such a job was not edited: its own job has run again.
     """
     hashes = {path: record_hash(record) for path, record in jobs.by_output.items()}
     faults: dict[str, str] = {}  # by the first output of the job with the edited record
