@@ -47,7 +47,7 @@ PRINTED_AT = {125_000: "0.125M", 1_000_000: "1M", 8_000_000: "8M", 64_000_000: "
 PRINTED_CURVES = {"blimp-txl-curve": "TXL", "blimp-lstm-curve": "LSTM"}
 """Rows of models.tsv with printed slopes, and the printed names of their models."""
 COMPLETE_TEXT = {"blimp-txl-curve": "transformer-xl-wt103", "blimp-lstm-curve": "lstm-gulordava"}
-"""The same models trained on the complete text, with printed accuracies."""
+"""Rows of Table 3 with these architectures trained on the complete text, by row of models.tsv."""
 SLOPE, TOKENS, PERPLEXITIES_AT = "slope", "log10 tokens", "perplexity"
 """Ends of column titles: accuracy gained per doubling of the text (0 to 1), logarithm of the
 tokens at which the line reaches human accuracy, and test perplexity."""
@@ -61,7 +61,7 @@ Curve = tuple[str, dict[int, list[str]]]
 
 
 def _read_curves(labels: Labels) -> dict[str, Curve]:
-    """Return the campaign's curves by row of models.tsv, from ``blimp_curves`` of the paper."""
+    """Return the campaign's curves by row of models.tsv; ``paper.blimp_curves`` computes them."""
     curves: dict[str, Curve] = {}
     for row, curve in labels.facts.get("blimp_curves", {}).items():
         sizes: dict[int, list[str]] = {size: [] for size in sorted({*curve["models"].values()})}
@@ -91,8 +91,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     figure = style.new_figure(style.PAGE_INCHES, 2.9 * len(curves))
     grid = figure.subplots(len(curves), 1, squeeze=False, sharey=True)
     for axes, (label, models_by_size) in zip(grid.flat, curves.values(), strict=True):
-        # Cells of mean accuracy by phenomenon and by size.
-        points: dict[str, dict[int, Cell]] = {}
+        points: dict[str, dict[int, Cell]] = {}  # mean accuracy by phenomenon and size
         for size, models in models_by_size.items():
             evaluated = [model for model in models if model in by_model.index]
             size_rows = rows[rows["model"].isin(evaluated)]
@@ -106,7 +105,8 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
                     points.setdefault(phenomenon, {})[size] = _with_deviation(mean, model_means)
 
         for number, (phenomenon, cells_by_size) in enumerate(points.items()):
-            # Points of one size are side by side, so that error bars don't hide each other.
+            # Points of one size are side by side, so that error bars don't hide each other. The
+            # axis is binary logarithmic, so the same distance is the same factor.
             dodge = 2 ** (DODGE * (number - len(NAMES) / 2))
             sizes, line_cells = [size * dodge for size in cells_by_size], [*cells_by_size.values()]
             values = [cell.value for cell in line_cells]
