@@ -72,7 +72,7 @@ def _indented(sign: str, text: str) -> list[str]:
 
 
 def _verdict(item: dict[str, Any]) -> str:
-    # Items have other keys by unit: sentence, accepted; margin for a pair; rule for a response.
+    # Each type of item has other keys: a sentence "accepted", a pair "margin", a response "rule".
     correct = {0.0: "wrong", 1.0: "right"}.get(item.get("correct", ""), item.get("correct"))
     if "sentence" in item and not pd.isna(item.get("accepted")):
         accepted = "accepted" if item["accepted"] else "not accepted"
@@ -109,14 +109,17 @@ class Block(NamedTuple):
             return []
         good, bad = (side["tokens"] for side in self.pair)
         first, second = ([token["piece"] for token in side] for side in (good, bad))
+        pairs: list[Pair] = []
         # Each step is a run of tokens that are equal, or that differ: good[a:b] and bad[c:d].
-        steps = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
-        return [pair for _, a, b, c, d in steps for pair in zip_longest(good[a:b], bad[c:d])]
+        for _, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
+            pairs += zip_longest(good[a:b], bad[c:d])
+        return pairs
 
     @property
     def lines(self) -> list[str]:
         """Lines of text, in which tokens of the same pair are aligned."""
-        # Four lines belong together: good tokens, their log-probabilities, bad tokens, and theirs.
+        # A block has four lines: good tokens, their log-probabilities, bad tokens, and theirs. The
+        # signs of these lines are "+", "", "-", "".
         blocks: list[list[str]] = []
         for good, bad in self.pieces:
             cells_of_pair = [_starred(good), _logprob(good), _starred(bad), _logprob(bad)]
