@@ -18,9 +18,9 @@ RANKS: dict[str, tuple[int | None, ...]] = {}
 for _row in read_cells(Path(__file__).with_name("wals.tsv")):
     _ranks = (None if rank == "-" else int(rank) for rank in _row["degrees"].split())
     RANKS[_row["feature"]] = tuple(_ranks)
-"""Rank of each category of a feature, in WALS's order; None for a category without a rank."""
+"""{feature: rank of each category, in WALS's order}; None for a category without a rank."""
 Categories = Mapping[str, Mapping[str, int]]
-"""Category (number from 1) of each feature, for each language of WALS."""
+"""{language of WALS: {feature: category, a number from 1}}, such as {"eng": {"22A": 2}}."""
 
 
 def value_of(feature: str, number: int) -> float | None:
@@ -73,7 +73,7 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
 
 
 def choose_languages(categories: Categories, languages: Path) -> dict[str, str]:
-    """Return the WALS language with most features for each ISO 639-3 code; of several the first."""
+    """Return a WALS language for each ISO 639-3 code: of several, the first with most features."""
     rows = sorted(_read(languages, ("ID", "ISO639P3code")), key=lambda entry: entry[1]["ID"])
     lost = categories.keys() - {row["ID"] for _, row in rows}
     if lost:
