@@ -1,9 +1,9 @@
 """Read the results that BLiMP's authors released: accuracies, and single human judgements.
 
-``read_blimp_release`` reads three files of accuracies: those of the printed results, by paradigm,
-model and method; those of the human validation; and those of a run of 2021, made after Tables 3 and
-4 were found misreported. (The first file has human accuracies too, but two paradigms are exchanged,
-as in Table 4.)
+``read_blimp_release`` reads three files of accuracies. The first has those of the printed results,
+by paradigm, model and method. (It has human accuracies too, which are not read: two paradigms are
+exchanged, as in Table 4.) The second has those of the human validation. The third has those of a
+run of 2021, which was made after Tables 3 and 4 were found misreported.
 
 ``read_ratings`` reads ``raw_results/all_outputs/human_responses.csv`` (Warstadt et al. 2020,
 section 3.4). Each row is an assignment: one rater's choices on four pairs and an attention check.
@@ -39,8 +39,9 @@ REJECTED = "rejected"
 """Phenomenon of paradigms that the validation rejected."""
 CATALOGUE_MODELS = ("blimp-5gram", "lstm-gulordava", "transformer-xl-wt103", "gpt2-large")
 MODEL_BY_COLUMN = dict(zip(("N-Gram", "LSTM", "TXL", "GPT2"), CATALOGUE_MODELS, strict=True))
+"""Models in our catalogue, by column of the printed results."""
 RERUN_MODELS = dict(zip(("ngram", "lstm", "txl", "gpt2"), CATALOGUE_MODELS, strict=True))
-"""Models in our catalogue, by column or key of the printed results and of the run of 2021."""
+"""Models in our catalogue, by key in the results of the run of 2021."""
 RERUN_MEAN = "overall"
 """Name of rows with means."""
 RESULTS: dict[str, float] = {**dict.fromkeys(MODEL_BY_COLUMN, 1), "n": float("inf")}
@@ -108,13 +109,13 @@ def _read_rerun(path: Path) -> Iterator[dict[str, object]]:
             raise UserError(f"{path}:{number}: no JSON object ({error}).") from error
         row = row if isinstance(row, dict) else {}
         uid = row.get("UID")
-        # There are means of each phenomenon and one of all paradigms.
-        cell_key = (uid, row.get("linguistics_term") if uid == RERUN_MEAN else None)
-        if uid not in [*PHENOMENON_OF, RERUN_MEAN] or cell_key in seen:
+        # Rows of means have the same UID: one for each phenomenon, and one for all paradigms.
+        row_key = (uid, row.get("linguistics_term") if uid == RERUN_MEAN else None)
+        if uid not in [*PHENOMENON_OF, RERUN_MEAN] or row_key in seen:
             raise UserError(
                 f"{path}:{number}: UID is {uid!r}; expected a paradigm of BLiMP, each once."
             )
-        seen.add(cell_key)
+        seen.add(row_key)
         for key, model in RERUN_MODELS.items() if uid != RERUN_MEAN else ():
             share = row.get(key)
             if not isinstance(share, int | float) or not 0 <= share <= 1:
@@ -166,7 +167,8 @@ RATING_FIELDS = ("AssignmentId", "AssignmentStatus", "anonCode", "Answer.english
 OPTIONS = ("1", "2")
 AGAIN = "Retrieve BLiMP's released responses again."
 CHOICE = ("Input.item_{}_condition", "Input.field_{}_1", "Input.field_{}_2", "Answer.Choice{}")
-"""Columns of a choice by slot: its condition, the two sentences, and the answer."""
+"""Columns of the choice in a slot: its condition, the two sentences, and the answer. The condition
+"passive_1ans2" says that the second sentence is acceptable."""
 
 
 def read_ratings(responses: Path, output: Path) -> dict[str, int]:
@@ -197,8 +199,8 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
         good, bad = (first, second) if right == "1" else (second, first)
         paradigm = ATTENTION if OTHERS.get(uid) == ATTENTION else uid
         numbers = pairs.setdefault(paradigm, {})
-        # The released summary leaves out ratings for the first three reasons. By section 3.4 raters
-        # are self-reported native speakers of English, which excludes the fourth too.
+        # The released summary leaves ratings out for REFUSED, UNANSWERED and NO_SPEAKER. By section
+        # 3.4 raters say that they are native speakers of English, so NO_ENGLISH is a reason too.
         reason = None
         if row["AssignmentStatus"] == "Rejected":
             reason = REFUSED

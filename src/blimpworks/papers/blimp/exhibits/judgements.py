@@ -216,8 +216,8 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
             row.remarks.append(f"printed in the row of {number.row}")
     differing_rows = set()  # rows in which ratings and summary differ
     for key, row in rows.items():
-        cells = _agreement_cells(ratings, summary, key, row.uids)
-        row.cells |= {cell.column: cell for cell in cells}
+        for cell in _agreement_cells(ratings, summary, key, row.uids):
+            row.cells[cell.column] = cell
         from_print, from_summary = _differences(row)
         row.remarks += [*from_print, *from_summary]
         if from_summary:
