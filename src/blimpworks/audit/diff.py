@@ -311,16 +311,17 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
             frame.assign(index=frame.groupby(CELL_KEY[:2], observed=True).cumcount())
             for frame in cells
         )
-        both = old.merge(new, on=CELL_KEY)
-        only["A"][exhibit] += len(old) - len(both)
-        only["B"][exhibit] += len(new) - len(both)
+        joined = old.merge(new, on=CELL_KEY)
+        only["A"][exhibit] += len(old) - len(joined)
+        only["B"][exhibit] += len(new) - len(joined)
         # Value and text of an unchanged number are the same, or both values are NaN. A comparison
         # with one NaN is false.
-        before, after = (both[f"value_{side}"].astype(float) for side in "xy")
-        same_number = ((before - after).abs() <= TOLERANCE) & (both["text_x"] == both["text_y"])
+        before, after = joined["value_x"].astype(float), joined["value_y"].astype(float)
+        same_text = joined["text_x"] == joined["text_y"]
+        same_number = ((before - after).abs() <= TOLERANCE) & same_text
         unchanged = same_number | (before.isna() & after.isna())
         number_of_same += int(unchanged.sum())
-        for cell in both[~unchanged].to_dict("records"):
+        for cell in joined[~unchanged].to_dict("records"):
             row_filter = json.loads(cell["filter_y"])
             jobs = [run.products[key][0] for run in runs]
             causes_of_cell = frozenset[Cause]()
@@ -381,9 +382,9 @@ def as_text(comparison: RunComparison, list_all: bool = False) -> str:
     # The numbers that changed, in groups with the same causes, the largest group first.
     total = comparison.same + len(comparison.moves)
     lines += ["", f"{len(comparison.moves)} of {total} numbers that both have changed."]
-    moves_by_causes: dict[frozenset[Cause], list[Move]] = {}
+    moves_by_causes: dict[frozenset[Cause], list[Move]] = defaultdict(list)
     for move in comparison.moves:
-        moves_by_causes.setdefault(move.causes, []).append(move)
+        moves_by_causes[move.causes].append(move)
     for causes, moves in sorted(moves_by_causes.items(), key=lambda group: -len(group[1])):
         names = "; ".join(f"{cause.category}: {cause.text}" for cause in sorted(causes))
         lines.append(f"   {len(moves)} because of {names or 'nothing known'}")

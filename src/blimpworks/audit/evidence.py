@@ -316,9 +316,11 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
         first = next(iter(conditions.values()))
         facts |= {"predictions": first["predictions"], "origin": origin(items[0], first)}
         # Whether each prediction was true; None if judgements do not say it.
-        judged = _rows_where(node, "item_id", key)
-        same = [r for r in judged if all(r.get(k) == row.get(k) for k in ("method", "paradigm"))]
-        facts["held"] = same[0].get("predictions_held") if same else None
+        facts["held"] = None
+        for judged in _rows_where(node, "item_id", key):
+            if all(judged.get(name) == row.get(name) for name in ("method", "paradigm")):
+                facts["held"] = judged.get("predictions_held")
+                break
         facts["conditions"] = {name: condition["side"] for name, condition in conditions.items()}
     elif "prompt" in item:
         answer = _row_of(answers, key)

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import textwrap
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -283,11 +284,11 @@ def _ancestry(
         step = f"by {node.record['verb']}" if node.record and is_made else _job_lines(node)[0]
         yield f"{indent}← {node.path}  {step}"
     # Inputs are alike if the same command made them, and their paths have the same form.
-    groups: dict[tuple[str, str, int], list[Node]] = {}
+    groups: dict[tuple[str, str, int], list[Node]] = defaultdict(list)
     for source in node.inputs:
         command = source.record["verb"] if source.record else ""
         form = (command, source.path.suffix, len(source.path.parts))
-        groups.setdefault(form, []).append(source)
+        groups[form].append(source)
     for alike in groups.values():
         listed = alike
         if not full and len(alike) > MOST_EXAMPLES:

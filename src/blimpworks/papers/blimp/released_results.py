@@ -9,6 +9,7 @@ run of 2021, which was made after Tables 3 and 4 were found misreported.
 section 3.4). Each row is an assignment: one rater's choices on four pairs and an attention check.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
@@ -116,7 +117,9 @@ def _read_rerun(path: Path) -> Iterator[dict[str, object]]:
                 f"{path}:{number}: UID is {uid!r}; expected a paradigm of BLiMP, each once."
             )
         seen.add(row_key)
-        for key, model in RERUN_MODELS.items() if uid != RERUN_MEAN else ():
+        if uid == RERUN_MEAN:
+            continue
+        for key, model in RERUN_MODELS.items():
             share = row.get(key)
             if not isinstance(share, int | float) or not 0 <= share <= 1:
                 raise UserError(
@@ -181,7 +184,8 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
     with reading(responses, "BLiMP's released responses", "Retrieve them again."):
         lines = [*table_rows(responses, needed)]
     rows: list[dict[str, object]] = []
-    pairs: dict[str, dict[tuple[str, str], int]] = {}  # numbers of pairs, by paradigm
+    # {paradigm: {(acceptable sentence, other sentence): number of the pair}}
+    pairs: dict[str, dict[tuple[str, str], int]] = defaultdict(dict)
     for (line, row), slot in product(lines, SLOTS):
         condition, first, second, choice = (row[name.format(slot)] for name in CHOICE)
         uid, separator, right = condition.rpartition("ans")
@@ -198,7 +202,7 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
             )
         good, bad = (first, second) if right == "1" else (second, first)
         paradigm = ATTENTION if OTHERS.get(uid) == ATTENTION else uid
-        numbers = pairs.setdefault(paradigm, {})
+        numbers = pairs[paradigm]
         # The released summary leaves ratings out for REFUSED, UNANSWERED and NO_SPEAKER. By section
         # 3.4 raters say that they are native speakers of English, so NO_ENGLISH is a reason too.
         reason = None
@@ -215,6 +219,7 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
             "slot": slot,
             "phenomenon": PHENOMENON_OF.get(uid) or OTHERS[uid],
             "paradigm": paradigm,
+            # A pair that is not in ``numbers`` gets the next number.
             "pair": numbers.setdefault((good, bad), len(numbers) + 1),
             "good": good,
             "bad": bad,

@@ -7,6 +7,7 @@ Atlas of Language Structures by the morphology needed, or by whether any is need
 value is its rank ÷ the feature's highest rank. A language's complexity is the mean over features.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -36,8 +37,9 @@ def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, s
     with reading(path, "a table of WALS's repository", "Retrieve it again."):
         for line, row in table_rows(path, columns):
             key = row[columns[0]]
-            if lines.setdefault(key, line) != line:
+            if key in lines:
                 raise BadLine(line, f"{columns[0]} {key!r} is in line {lines[key]} too")
+            lines[key] = line
             yield f"{path}:{line}", row
 
 
@@ -56,7 +58,7 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
                     "Is it another release of WALS?"
                 )
             by_code[element["pk"]] = element_feature, number
-    by_language: dict[str, dict[str, int]] = {}
+    by_language: dict[str, dict[str, int]] = defaultdict(dict)
     for location, row in _read(values, ("id", "domainelement_pk")):
         feature, _, language = row["id"].partition("-")
         if feature not in RANKS:
@@ -68,8 +70,8 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
                 f"{location}: value {row['id']!r} has domainelement_pk {code!r}, "
                 f"expected one of feature {feature} in {elements}. Take both from one release."
             )
-        by_language.setdefault(language, {})[feature] = number
-    return by_language
+        by_language[language][feature] = number
+    return dict(by_language)
 
 
 def choose_languages(categories: Categories, languages: Path) -> dict[str, str]:

@@ -10,6 +10,7 @@ Curves come from the catalogue of models, accuracies and regressions from the ca
 Source: Warstadt et al. (2020), section 6.3.
 """
 
+from collections import defaultdict
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -91,7 +92,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     figure = style.new_figure(style.PAGE_INCHES, 2.9 * len(curves))
     grid = figure.subplots(len(curves), 1, squeeze=False, sharey=True)
     for axes, (label, models_by_size) in zip(grid.flat, curves.values(), strict=True):
-        points: dict[str, dict[int, Cell]] = {}  # mean accuracy by phenomenon and size
+        points: dict[str, dict[int, Cell]] = defaultdict(dict)  # means by phenomenon and size
         for size, models in models_by_size.items():
             evaluated = [model for model in models if model in by_model.index]
             size_rows = rows[rows["model"].isin(evaluated)]
@@ -102,7 +103,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
                     cell_key = (name, f"{label}, {size_name(size)}")
                     mean = acc.computed_cell(accuracies, cell_key, UNWEIGHTED)
                     model_means = by_model.loc[evaluated, phenomenon].dropna()
-                    points.setdefault(phenomenon, {})[size] = _with_deviation(mean, model_means)
+                    points[phenomenon][size] = _with_deviation(mean, model_means)
 
         for number, (phenomenon, cells_by_size) in enumerate(points.items()):
             # Points of one size are side by side, so that error bars don't hide each other. The

@@ -106,10 +106,10 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     names = acc.model_names(rows[rows["model"] == HUMAN], labels) | acc.model_names(rows, labels)
     cells = []
     for first, second in permutations(names, 2):
-        both = rows[rows["model"].isin([first, second])]
-        if common(both) >= acc.ENOUGH:
+        pair_rows = rows[rows["model"].isin([first, second])]
+        if common(pair_rows) >= acc.ENOUGH:
             cell_key = (names[first], names[second])
-            cells.append(acc.pearson_cell(both, cell_key, formulas.PEARSON, "model"))
+            cells.append(acc.pearson_cell(pair_rows, cell_key, formulas.PEARSON, "model"))
     width = max(style.COLUMN_INCHES, 1.6 + SQUARE_INCHES * len(names))
     if cells:
         figure = style.new_figure(width, 0.8 * width)

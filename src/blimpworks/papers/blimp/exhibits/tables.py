@@ -223,7 +223,9 @@ def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     for model, name in names.items():
         cells += [cell for cell in printed_numbers if cell.row == row_names[model]]
-        for phenomenon, heading in HEADINGS.items() if len(rows) else ():
+        if rows.empty:
+            continue
+        for phenomenon, heading in HEADINGS.items():
             accuracies = acc.rows_of_model(rows, model, acc.paradigms_of(phenomenon))
             cell_keys = [(f"{name}, {version}", heading) for version in versions[1:]]
             cells += _compare_runs(accuracies, *cell_keys)

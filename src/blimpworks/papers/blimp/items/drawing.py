@@ -68,7 +68,7 @@ class Pools:
         """List the verbs that a draw allows if its subject and object are still open."""
         accepts = self.accepts
         # Classes of nouns that ``subject_within`` excludes, so that no subject may have them.
-        outside = [c for c in self.noun_classes if not accepts(draw.subject_within, c)]
+        excluded = [c for c in self.noun_classes if not accepts(draw.subject_within, c)]
         return [
             verb
             for verb in self.lexicon.verbs
@@ -83,7 +83,7 @@ class Pools:
             and not (draw.distinct_past and verb.form("past") == verb.verb)
             and not (draw.distinct_participle and verb.form("participle") == verb.verb)
             and draw.particle in (None, bool(verb.particle))
-            and not any(accepts(verb.subject, classes) for classes in outside)
+            and not any(accepts(verb.subject, classes) for classes in excluded)
             and all(accepts(verb.subject, (name,)) for name in draw.subject_accepts.split())
         ]
 
@@ -120,9 +120,10 @@ class Pools:
                 finite.append(Realisation(None, False, PRESENT[number]))
             if "past" in draw.forms:
                 finite.append(Realisation(None, False, "past"))
-        for entry in self.auxiliaries.values() if draw.auxiliary != "none" else ():
+        for entry in self.auxiliaries.values():
             if (
-                number in entry.numbers
+                draw.auxiliary != "none"
+                and number in entry.numbers
                 and (draw.verb or "copula" in entry.use)
                 and (not draw.among or entry.auxiliary in draw.among)
                 and (not draw.verb or entry.takes in draw.forms)

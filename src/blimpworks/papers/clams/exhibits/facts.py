@@ -51,8 +51,8 @@ def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str
             may_be_shown = not row.papers or BENCHMARK in row.papers
             if may_be_shown and series_by_type.get((row.architecture, row.scope)) == series:
                 candidates[catalogue.row_of(name)].append(name)
-        first_models = [*candidates.values()][:1]
-        chosen[series] = candidates.get(printed_model) or (first_models[0] if first_models else [])
+        first_models = [*candidates.values(), []][0]
+        chosen[series] = candidates.get(printed_model, first_models)
     return chosen
 
 

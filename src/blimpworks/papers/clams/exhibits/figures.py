@@ -233,7 +233,9 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
             if correlation is not None:
                 correlations.append(replace(correlation, stands_for=stands_for))
     where = {"lang": sorted({*morphology["lang"]})}
-    for extreme, formula in FEATURE_COUNTS.items() if where["lang"] else ():
+    for extreme, formula in FEATURE_COUNTS.items():
+        if morphology.empty:
+            continue
         cell_key = (f"Morphological features of a language: {extreme}", column)
         cell = shared.formula_cell(morphology, cell_key, formula, "morphology", where, ".0f")
         cells.append(replace(cell, stands_for=("CWALS", f"{extreme} features")))

@@ -142,7 +142,8 @@ def build_items(
         phenomenon = phenomenon_of(path.stem)
         pairs = evenly(list(read_pairs(path)), options.per_paradigm)
         of_set = [_row(lang, phenomenon, path, line, pair) for line, pair in pairs]
-        for line, (good, bad) in pairs if options.capitals and has_capitals(path.stem) else ():
+        with_capitals = options.capitals and has_capitals(path.stem)
+        for line, (good, bad) in pairs if with_capitals else []:
             changed = capitalise(good, rest_too=rest_too), capitalise(bad, rest_too=rest_too)
             # A script without capitals has no such pairs.
             if changed != (good, bad):

@@ -189,11 +189,11 @@ def listed(preterminals: Iterable[Preterminal]) -> str:
 def _fail_undefined(grammar: Grammar, reference: Reference, where: str) -> NoReturn:
     """Raise UserError for an undefined preterminal, with a suggestion of defined ones."""
     name = reference.target.name
-    same = [rule.defined for rule in grammar.named(name)]
-    if same:
-        expected = f"one of the attribute sets that {name} is defined with: {listed(same)}"
+    defined = [rule.defined for rule in grammar.named(name)]
+    if defined:
+        expected = f"one of the attribute sets that {name} is defined with: {listed(defined)}"
     else:
-        names = list(dict.fromkeys(defined.name for defined in grammar.rules))
+        names = list(dict.fromkeys(preterminal.name for preterminal in grammar.rules))
         # Names similar to a misspelt one, or else a few examples.
         close = get_close_matches(name, names) or names[:5]
         suggestion = f", such as {' or '.join(close)}" if close else "; there is none yet"
@@ -315,9 +315,10 @@ class _Reader(Transformer[Token, None]):
             raise error.orig_exc from None
 
     def REFERENCE(self, token: Token) -> Reference:
-        name, _, inside = token.removesuffix("]").partition("[")
-        inside = inside.strip(BLANKS)
-        attributes = [text.strip(BLANKS) for text in inside.split(",")] if inside else []
+        name, _, listed_attributes = token.removesuffix("]").partition("[")
+        attributes: list[str] = []
+        if listed_attributes.strip(BLANKS):
+            attributes = [text.strip(BLANKS) for text in listed_attributes.split(",")]
         location = _location(token, self.file)
         if token.type != "ITEM" and not {*BLANKS}.isdisjoint(token):
             fail(location, "blank in brackets", token=token)
