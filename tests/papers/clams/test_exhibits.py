@@ -12,7 +12,7 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import formula_of
 from blimpworks.exhibits.render import markdown_text
 from blimpworks.papers.clams.exhibits.facts import clams_models
-from blimpworks.papers.clams.exhibits.figures import fig2, text
+from blimpworks.papers.clams.exhibits.figures import fig2, fig3, text
 from blimpworks.papers.clams.exhibits.results import (
     english,
     fig1,
@@ -231,6 +231,20 @@ def test_a_table_without_any_cell_says_why(make, tmp_path):
     if make in (table2, table3, table7):
         reason = f"{reason[:-1]} by masked_critical_word, the method of this table."
     assert reason in markdown_text(exhibit)
+
+
+@pytest.mark.parametrize(
+    ("make", "names"),
+    [
+        *((make, "masked") for make in (table2, fig3, text)),
+        *((make, "masked-eng and masked") for make in (table3, table7)),
+    ],
+)
+def test_a_caption_names_the_models_that_are_not_the_papers_bert(tables, make, names):
+    assert f" With {names} in place of the paper's BERT." in make(tables, LABELS).caption
+    papers = {"bert": ["bert-base-uncased"], "mbert": ["bert-base-multilingual-cased"]}
+    labels = replace(LABELS, facts=LABELS.facts | {"clams_models": MODELS | papers})
+    assert "in place of the paper's BERT" not in make(tables, labels).caption
 
 
 def judgement_rows():

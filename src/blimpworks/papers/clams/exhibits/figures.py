@@ -165,7 +165,9 @@ def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
         value = measures.rho(order)(common.rows)
         if not math.isnan(value):
             correlations.append(f"{name} {value:.2f}".replace("-", "−"))
-    return Exhibit(**describe("fig3", correlations=correlations), cells=cells, figure=figure)
+    stand_ins = measures.stand_ins(labels, MBERT)
+    description = describe("fig3", correlations=correlations, stand_ins=stand_ins)
+    return Exhibit(**description, cells=cells, figure=figure)
 
 
 FORMATS = {KINDS: ".0f", measures.LEAST: ".2f", measures.GREATEST: ".2f"}
@@ -241,7 +243,8 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
         cells.append(replace(cell, stands_for=("CWALS", f"{extreme} features")))
     cells += correlations
     without_wals = morphology.empty
-    description = describe("text", without_wals=without_wals)
+    stand_ins = measures.stand_ins(labels, MBERT)
+    description = describe("text", without_wals=without_wals, stand_ins=stand_ins)
     if labels.source == "published":
         recomputation = shared.Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
         stated, faults = shared.printed_statements(shared.read_printed(tables), recomputation)

@@ -441,6 +441,17 @@ def table_of(
     return Exhibit(**description, cells=[*cells], heads=heads, sections=layout)
 
 
+def stand_ins(labels: Labels, *series_names: str) -> list[str]:
+    """Return for a caption the names of the models in series that are not the paper's models."""
+    models = labels.facts["clams_models"]
+    return [
+        labels.models.get(model, model)
+        for series in series_names
+        for model in models[series]
+        if model != PRINTED_MODELS[series]
+    ]
+
+
 def shown_languages(labels: Labels) -> dict[str, str]:
     """Return the names of the languages to show by code, the paper's languages first."""
     ours = () if labels.source == "published" else labels.languages

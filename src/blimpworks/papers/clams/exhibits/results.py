@@ -65,7 +65,8 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     if published:
         mbert = PRINTED_MODELS[MBERT]
         cells += _hidden_copies(tables, grid, "table3", mbert, "English, Table 3", ENG)
-    description = describe("table2", published=published, empty=not cells)
+    stand_ins = measures.stand_ins(labels, MBERT)
+    description = describe("table2", published=published, empty=not cells, stand_ins=stand_ins)
     return measures.table_of(description, cells, [grid])
 
 
@@ -94,7 +95,8 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
                 cells += column_grid.cells(accuracies, measures.average, {average_key: AVERAGE})
     further_rows = [AVERAGE, RECOMPUTED_AVERAGE] if published else [AVERAGE]
     sections = [grid.section(*further_rows) for grid in grids]
-    description = describe("table3", published=published, empty=not cells)
+    stand_ins = measures.stand_ins(labels, BERT, MBERT)
+    description = describe("table3", published=published, empty=not cells, stand_ins=stand_ins)
     return measures.table_of(description, cells, grids, sections)
 
 
@@ -401,8 +403,9 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     grids = [replace(agreement, rows=agreement_rows), reflexives]
     measure = measures.measure_by(TOTAL, ".0f")
     cells = measures.grid_cells(grids, "table7", tables, labels, measure)
-    description = describe("table7", published=labels.source == "published", empty=not cells)
-    if labels.source == "measured":
+    published, stand_ins = labels.source == "published", measures.stand_ins(labels, BERT, MBERT)
+    description = describe("table7", published=published, empty=not cells, stand_ins=stand_ins)
+    if not published:
         return measures.table_of(description, cells, grids)
     printed = shared.read_printed(tables)
     printed = printed[printed["exhibit"].isin(["table6", "table7"]) & printed["value"].notna()]
