@@ -40,7 +40,8 @@ def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
     good: str | None = None
     for line, entry in enumerate(lines, start=1):
         verdict, _, sentence = entry.partition("\t")
-        sentence = "" if "\t" in sentence else sentence
+        if "\t" in sentence or sentence.isspace():
+            sentence = ""
         # A True line is first, or follows a False line.
         may_begin = good is None or lines[line - 2].startswith("False")
         if verdict == "True" and sentence and may_begin and line < len(lines):
