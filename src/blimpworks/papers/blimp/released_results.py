@@ -9,18 +9,19 @@ run of 2021, which was made after Tables 3 and 4 were found misreported.
 section 3.4). Each row is an assignment: one rater's choices on four pairs and an attention check.
 """
 
+import math
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
-
-import pandas as pd
+from typing import Any
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, load_json, table_rows, text_of
 from blimpworks.papers.blimp import paradigms as blimp
-from blimpworks.papers.blimp.paradigms import HUMAN, PHENOMENON_OF
+from blimpworks.papers.blimp.paradigms import HUMAN, PHENOMENON_OF, RELEASED_PAIRS
 from blimpworks.papers.blimp.tables import RATINGS
 from blimpworks.tables import ACCURACIES, write_rows
 
@@ -45,38 +46,35 @@ RERUN_MODELS = dict(zip(("ngram", "lstm", "txl", "gpt2"), CATALOGUE_MODELS, stri
 """Models in our catalogue, by key in the results of the run of 2021."""
 RERUN_MEAN = "overall"
 """Name of rows with means."""
-RESULTS: dict[str, float] = {**dict.fromkeys(MODEL_BY_COLUMN, 1), "n": float("inf")}
-HUMANS = {"accepted": VALIDATED, "total_mean": 1, "count": float("inf")}
+NUMBER = re.compile(r"\d+(\.\d+)?(e-?\d+)?")
+RESULTS: dict[str, float] = {**dict.fromkeys(MODEL_BY_COLUMN, 1), "n": RELEASED_PAIRS}
+HUMANS: dict[str, float] = {"accepted": VALIDATED, "total_mean": 1, "count": 1000}
 """Columns of numbers in the two CSV files, and their largest possible values."""
 
 
-def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> pd.DataFrame:
+def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> list[dict[str, Any]]:
     """Read a CSV file of accuracies by paradigm, the first of ``keys``; rows must differ in these.
 
     ``numbers``: largest possible value by column. Raises UserError for other values.
     """
     columns = (*keys, *numbers)
+    rows: list[dict[str, Any]] = []
+    lines: dict[tuple[str, ...], int] = {}
     with reading(path, f"BLiMP's released results ({', '.join(columns)})", "Retrieve them again."):
-        frame = pd.DataFrame([row for _, row in table_rows(path, columns)])
-        repeated = frame.index[frame.duplicated(keys)]
-        if len(repeated):
-            row = repeated[0]
-            raise BadLine(row + 2, f"{' '.join(frame.loc[row, keys])} is in the file twice")
-    paradigm = keys[0]
-    for line in frame.index[~frame[paradigm].isin([*PHENOMENON_OF, *OTHERS])]:
-        raise UserError(
-            f"{path}:{line + 2}: {paradigm} is {frame[paradigm][line]!r}; expected a paradigm of "
-            "BLiMP. Retrieve BLiMP's released results again."
-        )
-    for column, most in numbers.items():
-        values = pd.to_numeric(frame[column], errors="coerce")
-        for line in frame.index[~(values.between(0, most) & values.lt(float("inf")))]:
-            raise UserError(
-                f"{path}:{line + 2}: {column} is {str(frame[column][line])!r}; expected a number "
-                f"from 0 to {most:g}. Retrieve BLiMP's released results again."
-            )
-        frame[column] = values
-    return frame
+        for line, row in table_rows(path, columns):
+            key = tuple(row[name] for name in keys)
+            if key in lines:
+                raise BadLine(line, f"{' '.join(key)} is in line {lines[key]} too")
+            lines[key] = line
+            if key[0] not in {**PHENOMENON_OF, **OTHERS}:
+                raise BadLine(line, f"{keys[0]} is {key[0]!r}, no paradigm of BLiMP")
+            values: dict[str, float] = {}
+            for column, most in numbers.items():
+                values[column] = float(row[column]) if NUMBER.fullmatch(row[column]) else math.nan
+                if not 0 <= values[column] <= most:
+                    raise BadLine(line, f"{column} is {row[column]!r}, no number up to {most:g}")
+            rows.append(row | values)
+    return rows
 
 
 def _row(model: str, paradigm: str, method: str, accuracy: float, n: int) -> dict[str, object]:
@@ -132,15 +130,15 @@ def _read_rerun(path: Path) -> Iterator[dict[str, object]]:
 def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -> int:
     """Write accuracies of models, humans and the ``rerun`` of 2021; return the number of rows."""
     rows = []
-    for _, row in _read(results, ["UID", "type"], RESULTS).iterrows():
+    for row in _read(results, ["UID", "type"], RESULTS):
         if row["type"] not in METHODS:
             raise UserError(f"{results}: type {row['type']!r}; expected {', '.join(METHODS)}.")
         for column, model in MODEL_BY_COLUMN.items():
             rows.append(_row(model, row["UID"], METHODS[row["type"]], row[column], int(row["n"])))
-    for _, row in _read(humans, ["Condition"], HUMANS).iterrows():
-        mean, share = float(row["total_mean"]), row["accepted"] / VALIDATED
-        rows.append(_row(HUMAN, row["Condition"], INDIVIDUAL, mean, int(row["count"])))
-        rows.append(_row(HUMAN, row["Condition"], MAJORITY, share, VALIDATED))
+    for row in _read(humans, ["Condition"], HUMANS):
+        uid, share = row["Condition"], row["accepted"] / VALIDATED
+        rows.append(_row(HUMAN, uid, INDIVIDUAL, row["total_mean"], int(row["count"])))
+        rows.append(_row(HUMAN, uid, MAJORITY, share, VALIDATED))
     rows += _read_rerun(rerun)
     write_rows(rows, ACCURACIES, output)
     return len(rows)
