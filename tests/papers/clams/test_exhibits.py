@@ -221,6 +221,18 @@ def test_correlations_are_of_average_accuracy_with_the_order_of_complexity(tmp_p
     assert correlations == pytest.approx(expected)
 
 
+def test_extremes_of_the_text_are_those_of_tables_1_and_2(tmp_path):
+    rows = [row("one", lang, "subj_rel", 10) for lang in LANGUAGES]
+    rows += [row("two", lang, "subj_rel", n) for lang, n in (("eng", 2), ("fra", 4), ("deu", 6))]
+    rows += [row("masked", "eng", "prep_anim", 10, 10), row("masked", "eng", "prep_inanim", 0, 30)]
+    tables = {"accuracies": save(rows, ACCURACIES, tmp_path / "accuracies")}
+    numbers = {cell.stands_for: cell.value for cell in text(tables, LABELS).cells}
+    claim = "LSTM, subject relative, English French"
+    assert (numbers[claim, "least"], numbers[claim, "most"]) == pytest.approx((0.6, 0.7))
+    claim = "mBERT, English, other constructions"
+    assert numbers[claim, "least"] == numbers[claim, "most"] == 0.25
+
+
 @pytest.mark.parametrize("make", [table1, table2, table3, table4, table5, table7])
 def test_a_table_without_any_cell_says_why(make, tmp_path):
     other = [row("three", "eng", "subj_rel", 1)]

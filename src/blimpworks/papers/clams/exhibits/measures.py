@@ -56,8 +56,8 @@ MORE = Notation(
 )
 
 
-def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
-    """Return the mean accuracy (0 to 1) by ``unit``: LANGUAGE, CONSTRUCTION or MODEL.
+def accuracies_by(rows: pd.DataFrame, *units: str) -> pd.Series:
+    """Return the mean accuracy (0 to 1) by ``units``, among LANGUAGE, CONSTRUCTION and MODEL.
 
     First, the sets of a construction (animate and inanimate nouns) are joined: the accuracy of each
     model on each construction of each language is over all pairs. The mean gives equal weight to
@@ -70,7 +70,13 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
     weighted["right"] = weighted["accuracy"] * weighted["weight"]
     groups = weighted.groupby([LANGUAGE, CONSTRUCTION, MODEL], observed=True)
     sums = groups[["right", "weight"]].sum()
-    return (sums["right"] / sums["weight"]).groupby(unit, observed=True).mean()
+    return (sums["right"] / sums["weight"]).groupby([*units], observed=True).mean()
+
+
+def _of_tables(rows: pd.DataFrame) -> pd.Series:
+    # The numbers of Tables 1 and 2, which are means over seeds. Rounding removes the remainder of
+    # floating-point numbers.
+    return accuracies_by(rows, LANGUAGE, CONSTRUCTION).round(12)
 
 
 def _gain(rows: pd.DataFrame) -> float:
@@ -163,8 +169,8 @@ COMPLEXITY = formulas.column_mean("value")
 PAIRS_PER_MODEL = Formula(
     "sum of n ÷ number of models", lambda rows: rows["n"].sum() / rows["model"].nunique()
 )
-LEAST = Formula("least accuracy", lambda rows: rows["accuracy"].min())
-GREATEST = Formula("greatest accuracy", lambda rows: rows["accuracy"].max())
+LEAST = Formula("least accuracy of a construction", lambda rows: _of_tables(rows).min())
+GREATEST = Formula("greatest accuracy of a construction", lambda rows: _of_tables(rows).max())
 GAIN = Formula("mean accuracy of the second phenomenon − of the first", _gain)
 PRINTED_GAIN = Formula("mean(Table 1 + Table 4) − Table 1's average", _printed_gain)
 LEAD = Formula("100 × least difference between first and second model of a language", _lead)
