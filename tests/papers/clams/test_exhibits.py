@@ -221,6 +221,15 @@ def test_correlations_are_of_average_accuracy_with_the_order_of_complexity(tmp_p
     assert correlations == pytest.approx(expected)
 
 
+def test_sets_of_several_seeds_count_once(tmp_path):
+    rows = [row(model, "fra", "subj_rel", 5) for model in ("masked-1", "masked-2")]
+    tables = {"accuracies": save(rows, ACCURACIES, tmp_path / "accuracies")}
+    models = MODELS | {"mbert": ["masked-1", "masked-2"]}
+    labels = replace(LABELS, facts=LABELS.facts | {"clams_models": models})
+    [cell] = table7(tables, labels).cells
+    assert (cell.text, cell.column) == ("10", "French")
+
+
 def test_extremes_of_the_text_are_those_of_tables_1_and_2(tmp_path):
     rows = [row("one", lang, "subj_rel", 10) for lang in LANGUAGES]
     rows += [row("two", lang, "subj_rel", n) for lang, n in (("eng", 2), ("fra", 4), ("deu", 6))]
@@ -242,6 +251,10 @@ def test_a_table_without_any_cell_says_why(make, tmp_path):
     reason = " of the campaign has judged any of it."
     if make in (table2, table3, table7):
         reason = f"{reason[:-1]} by masked_critical_word, the method of this table."
+    elif make is table4:
+        reason = "No LSTM, with all its seeds, has judged a construction both ways."
+    elif make is table5:
+        reason = f"No LSTM with several seeds{reason}"
     assert reason in markdown_text(exhibit)
 
 

@@ -401,7 +401,7 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     agreement, reflexives = measures.by_phenomenon(columns, PRINTED_ENGLISH_SETS)
     agreement_rows = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
     grids = [replace(agreement, rows=agreement_rows), reflexives]
-    measure = measures.measure_by(TOTAL, ".0f")
+    measure = measures.measure_by(measures.PAIRS_PER_MODEL, ".0f")
     cells = measures.grid_cells(grids, "table7", tables, labels, measure)
     published, stand_ins = labels.source == "published", measures.stand_ins(labels, BERT, MBERT)
     description = describe("table7", published=published, empty=not cells, stand_ins=stand_ins)
