@@ -39,7 +39,8 @@ from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS, ENGLISH_SETS
 from blimpworks.tables import EVALUATION_SETS, ITEMS, PERPLEXITIES, read_table
 
-ENG = "eng"
+ENG, MBERT_KEY = "eng", PRINTED_MODELS[MBERT]
+"""Columns of multilingual BERT's English numbers, in Table 2 and in Table 3."""
 PRINTED_ENGLISH_SETS = ENGLISH_SETS[:2]
 """Phenomena of Tables 3 and 7: agreement and reflexives."""
 
@@ -63,8 +64,7 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells = measures.grid_cells([grid], "table2", tables, labels, measures.accuracy)
     published = labels.source == "published"
     if published:
-        mbert = PRINTED_MODELS[MBERT]
-        cells += _hidden_copies(tables, grid, "table3", mbert, "English, Table 3", ENG)
+        cells += _hidden_copies(tables, grid, "table3", MBERT_KEY, "English, Table 3", ENG)
     stand_ins = measures.stand_ins(labels, MBERT)
     description = describe("table2", published=published, empty=not cells, stand_ins=stand_ins)
     return measures.table_of(description, cells, [grid])
@@ -85,8 +85,7 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
         average_key = f"{grid.phenomenon} average"
         if published:
             cells += grid.printed(tables, "table3", {**grid.rows, average_key: AVERAGE})
-            mbert = PRINTED_MODELS[MBERT]
-            cells += _hidden_copies(tables, grid, "table2", ENG, "Multi, Table 2", mbert)
+            cells += _hidden_copies(tables, grid, "table2", ENG, "Multi, Table 2", MBERT_KEY)
             cells += grid.cells(accuracies, measures.average, {average_key: RECOMPUTED_AVERAGE})
         else:
             for column in grid.columns:
@@ -210,8 +209,7 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
         numbers = select_rows(printed, where)
         in_table4 = numbers["exhibit"] == "table4"
         gains = numbers[in_table4 & (numbers["row"] != AVERAGE_KEY)]
-        all_printed = (~in_table4).sum() == len(keys) and len(gains) == len(CONSTRUCTIONS)
-        if all_printed:
+        if (~in_table4).sum() == len(keys) and len(gains) == len(CONSTRUCTIONS):
             formula, cell_key = measures.PRINTED_GAIN, (RECOMPUTED_AVERAGE, column.name)
             cell = shared.formula_cell(numbers, cell_key, formula, "published", where, ".2f")
             cells.append(with_sign(replace(cell, stands_for=(AVERAGE_KEY, column.key))))
@@ -307,9 +305,8 @@ def variants(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 SETS = "evaluation_sets"
-"""Name of the input table with sizes of the released sets: a row per language, paradigm and focus.
-
-The focus of a pair is the two words that differ: "laugh/laughs"."""
+"""Name of the input table with sizes of the released sets by language, paradigm and focus. The
+focus of a pair is the two words that differ: "laugh/laughs"."""
 
 
 def read_sets(tables: shared.Tables) -> pd.DataFrame:
