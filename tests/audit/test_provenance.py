@@ -11,11 +11,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from blimpworks.audit.cells import cells_file, find_cell, find_comparison, read_rows_with_lines
+from blimpworks.audit.cells import (
+    cells_file,
+    find_cell,
+    find_comparison,
+    printed_location,
+    read_rows_with_lines,
+)
 from blimpworks.audit.check import audit
 from blimpworks.audit.diff import Cause, compare_runs, load_run
 from blimpworks.audit.evidence import TABLE, printed_evidence, token_pieces
 from blimpworks.audit.explain import Explanation
+from blimpworks.audit.explain_text import as_text
 from blimpworks.audit.lineage import Node, is_about, lineage
 from blimpworks.audit.stale import ABSENT_VALUE, changed_code, changed_values, planned_jobs
 from blimpworks.campaign.registry import papers
@@ -253,6 +260,30 @@ def test_an_explanation_is_json_also_where_a_cell_has_no_interval():
     document = json.loads(Explanation(SOURCE, cell, 1.0, 3, node, []).as_json())["cell"]
     assert (document["n"], document["low"]) == (3, None)
     assert document["filter"] == {"lang": "cym", "model": "a"}
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "lines"),
+    [
+        ("0.0123 ± 0.0045", 0.0123, ("95 % interval 0.0078-0.0168", "0.0123 (the same)")),
+        ("81.5 %", 81.5, ("95 % interval 0.0-0.0", "81.5 (the same)")),
+        ("nan", math.nan, ("95 % interval 0.0-0.0", "nan (the same)")),
+    ],
+)
+def test_an_interval_has_the_decimals_of_its_number_which_may_be_absent(text, value, lines):
+    cell = SHOWN.iloc[0].to_dict() | {"text": text, "value": value, "source": "accuracies"}
+    cell |= {"low": 0.0078, "high": 0.0168, "formula": "mean of value"}
+    explained = as_text(Explanation(SOURCE, cell, value, 3, None))
+    assert all(line in explained for line in lines)
+
+
+def test_a_printed_number_is_found_in_the_file_of_its_own_paper(here):
+    for paper, value in (("multip", 1), ("p", 2)):
+        lines = "row,column,value,corrected", f"a,x,{value},"
+        write_text(here / f"published/{paper}/t.csv", "\n".join(lines) + "\n")
+    record = {"inputs": [{"path": f"published/{paper}/t.csv"} for paper in ("multip", "p")]}
+    row = {"paper": "p", "exhibit": "t", "row": "a", "column": "x"}
+    assert printed_location(record, row) == {"path": "published/p/t.csv", "line": 2}
 
 
 def test_an_exhibit_is_named_by_any_of_its_files():

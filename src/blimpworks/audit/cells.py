@@ -27,7 +27,8 @@ REPRODUCTION = "reproduction"
 TEXT_UNIT = "text"  # as in campaign.reference, which is slow to import
 """Unit of printed text that is no number."""
 EXHIBITS_OF = {"published.csv": "published", "measured.csv": "exhibits"}
-"""Directory of the compared exhibits, by name of a comparison."""
+"""Directory of the compared exhibits, by name of a comparison. The first compares the printed
+numbers with numbers computed again from print or released data, the second with the campaign's."""
 
 
 def cells_file(exhibit: Path) -> Path:
@@ -59,8 +60,8 @@ def read_cells(source: Path) -> pd.DataFrame:
 def _matches(cells: pd.DataFrame, column: str, name: str) -> pd.Series:
     """Return whether each cell is in the row (or column) that ``name`` means.
 
-    ``name`` is the full name, or a code in the cell's filter ("eng"). If no cell has this, ``name``
-    is a key of printed numbers, or else the end of a name ("High" for "Resources High").
+    It is the full name in any letter case, or a code in the cell's filter ("eng"). If no cell has
+    these, it is a key of printed numbers, or else the end of a name ("High" of "Resources High").
     """
     names = cells[column].str.casefold()
     matches = names == name.casefold()
@@ -84,7 +85,10 @@ def _cells_in(
 
 
 def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[str, Any]:
-    """Return the cell in a row and column, by name or code. Raises UserError unless it is one."""
+    """Return the only cell in a row and column, by name or code.
+
+    Of several, return the one whose row and column are exactly these. Raises UserError without one.
+    """
     cells = _cells_in(cells, row, column, source)
     if len(cells) > 1:
         exact = cells[(cells["row"] == row) & (cells["column"] == column)]
@@ -142,7 +146,10 @@ def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:
 
 
 def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, Any]:
-    """Return the row with the ``requested`` values, None for any. Raises UserError unless one."""
+    """Return the only row with the ``requested`` values by column; None stands for any value.
+
+    Raises UserError if no row or several rows have them.
+    """
     rows = [*read_rows_with_lines(path)]
     for column, value in requested.items():
         matching = [row for row in rows if value is None or row[column] == value]
@@ -164,29 +171,29 @@ def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, A
 def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any] | None]:
     """Return the cells file of a comparison's row, and the cell that it compares; None without one.
 
-    In published.csv, skip cells that only repeat the printed number.
+    ``path``: the comparison. In published.csv, skip cells that only repeat the printed number.
     """
     root = path.parent.parent / EXHIBITS_OF[path.name]
     source = root / row["paper"] / f"{row['exhibit']}{CELLS_SUFFIX}"
-    is_published = "rule" in row
-    if not source.is_file() or not (row["rule"] if is_published else row.get("measured")):
+    is_published = "rule" in row  # a column of published.csv only
+    is_computed = row["rule"] if is_published else row.get("measured")
+    if not source.is_file() or not is_computed:
         return source, None
-    cells, position = read_cells(source), {name: row[name] for name in ("row", "column")}
     # The filter of a cell that repeats the printed number selects that number.
-    repeating_filter = ({"exhibit": row["exhibit"]} | position).items()
-    for cell in cells.astype(object).to_dict("records"):
-        if any(cell[f"printed_{name}"] != value for name, value in position.items()):
+    printed_filter = {name: row[name] for name in ("exhibit", "row", "column")}
+    for cell in read_cells(source).astype(object).to_dict("records"):
+        if (cell["printed_row"], cell["printed_column"]) != (row["row"], row["column"]):
             continue
         from_printed = is_published and cell["source"] == "published"
-        only_repeats = from_printed and repeating_filter <= json.loads(cell["filter"]).items()
-        if not only_repeats:
+        cell_filter = json.loads(cell["filter"])
+        if not (from_printed and printed_filter.items() <= cell_filter.items()):
             return source, {str(name): value for name, value in cell.items()}
     return source, None
 
 
 def printed_location(record: provenance.Record | None, row: dict[str, Any]) -> dict[str, Any]:
     """Return file and line of a printed number, from the inputs of the comparison's job."""
-    end = f"{row['paper']}/{row['exhibit']}.csv"
+    end = f"/{row['paper']}/{row['exhibit']}.csv"
     position = {name: [row[name]] for name in ("row", "column")}
     for entry in record["inputs"] if record else []:
         path = Path(entry["path"])
@@ -239,6 +246,7 @@ def require_same_in_csv(path: Path, cell: Mapping[str, Any]) -> None:
     with expected, path.open(encoding="utf-8", newline="") as file:
         header, *lines = [*csv.reader(file)] or [[]]
     rows = [line for line in lines if cell["row"] in line and len(line) == len(header)]
+    # A row or column whose name occurs several times, or that is not shown, is not compared.
     if len(rows) != 1 or header.count(cell["column"]) != 1:
         return
     field = rows[0][header.index(cell["column"])]

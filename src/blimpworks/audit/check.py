@@ -11,7 +11,7 @@ import os
 import subprocess
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout, suppress
@@ -163,7 +163,8 @@ def _file_findings(jobs: Jobs, hash_cache: HashCache | None) -> Iterator[Finding
         if jobs.key(entry["path"]) not in jobs.makers:
             sources.setdefault(jobs.key(entry["path"]), entry)
     hashes = _hashes([*products, *sources.values()], hash_cache)
-    for entry, actual in zip(products, hashes, strict=False):
+    product_hashes, source_hashes = hashes[: len(products)], hashes[len(products) :]
+    for entry, actual in zip(products, product_hashes, strict=True):
         path, expected = Path(entry["path"]), entry["sha256"]
         if actual is None:
             yield Finding("missing", path, "its record exists, the file does not")
@@ -171,8 +172,9 @@ def _file_findings(jobs: Jobs, hash_cache: HashCache | None) -> Iterator[Finding
             detail = f"SHA-256 is {actual[:16]}…, the record says {expected[:16]}…"
             yield Finding("altered", path, detail)
 
-    # Products are stale if an input has another hash now, read from a source or in a new record.
-    current = dict(zip(sources, hashes[len(products) :], strict=True))
+    # A product is stale if an input has another hash than when the product was made. The input's
+    # hash now is that of the file, or for an input that a job made, that in the job's record.
+    current = dict(zip(sources, source_hashes, strict=True))
     current |= {jobs.key(entry["path"]): entry["sha256"] for entry in products}
     for first, record in jobs.by_output.items():
         changed = []
@@ -191,8 +193,9 @@ def _file_findings(jobs: Jobs, hash_cache: HashCache | None) -> Iterator[Finding
 def _edited_records(jobs: Jobs) -> Iterator[Finding]:
     """Yield edited records.
 
-    If an edit also corrects the hash that a record has of itself, the records of later jobs show
-    it: they contain the hash before the edit. Ignore a younger record: its job has run again.
+    A record contains its own hash, and the hashes of its inputs' records. So if an edit also
+    corrects the record's own hash, the records of later jobs still have the hash before the edit.
+    A record that is younger than such a job was not edited: its own job has run again.
     """
     hashes = {path: record_hash(record) for path, record in jobs.by_output.items()}
     faults: dict[str, str] = {}  # by the first output of the job with the edited record
@@ -235,13 +238,14 @@ def _differences(record: Record, fault: str | None) -> Iterator[Finding]:
             continue
         if path.suffix in PICTURES and not is_current:
             continue
-        same = copy.is_file() and path.is_file()
-        if same and path.suffix == ".parquet":
+        if not (copy.is_file() and path.is_file()):
+            is_equal = False
+        elif path.suffix == ".parquet":
             # Not compared by bytes, because tables contain their record with versions of packages.
-            same = same_table(path, copy)
-        elif same:
-            same = files.sha256_of(path) == files.sha256_of(copy)
-        if not same:
+            is_equal = same_table(path, copy)
+        else:
+            is_equal = files.sha256_of(path) == files.sha256_of(copy)
+        if not is_equal:
             yield Finding("altered", path, "made again from its inputs, it has other content")
 
 
@@ -256,13 +260,13 @@ def make_again(
     """
     reported = {jobs.key(finding.path) for finding in findings if finding.problem != "edited"}
     cheap_starts = [command.words for command in declared_commands().values() if command.cheap]
-    records_by_arguments: dict[tuple[str, ...], list[Record]] = {}
+    records_by_arguments: dict[tuple[str, ...], list[Record]] = defaultdict(list)
     for record in jobs.by_output.values():
         arguments = tuple(map(str, record.get("arguments", ())))
         paths = {jobs.key(entry["path"]) for entry in (*record["inputs"], *record["outputs"])}
         is_cheap = any(arguments[: len(start)] == start for start in cheap_starts)
         if is_cheap and not paths & reported:
-            records_by_arguments.setdefault(arguments, []).append(record)
+            records_by_arguments[arguments].append(record)
 
     differing: list[Finding] = []
     with (
@@ -307,11 +311,11 @@ def audit(
     def unreadable(path: Path, error: UserError) -> None:
         findings.append(Finding("unreadable", path, str(error)))
 
-    inside = records_below(root, unreadable)
-    if not inside and not findings:
+    records_in_tree = records_below(root, unreadable)
+    if not records_in_tree and not findings:
         suffix = files.RECORD_SUFFIX
         raise UserError(f"{root} holds no job records (*{suffix}); expected a results tree.")
-    jobs = Jobs(inside.values(), unreadable=unreadable)
+    jobs = Jobs(records_in_tree.values(), unreadable=unreadable)
     records = jobs.by_output
     findings += verify(jobs, hash_cache)
     findings += [Finding("stale", Path(first), why) for first, why in stale_reasons(records, plan)]
@@ -330,7 +334,7 @@ def audit(
         planned=None if plan is None else sum(os.path.normpath(path) in plan for path in records),
         jobs=len(records),
         downstream=downstream,
-        root_hash=root_hash(inside.values()),
+        root_hash=root_hash(records_in_tree.values()),
         repeated=repeated,
         unread=hash_cache.skipped if hash_cache else 0,
     )
@@ -343,9 +347,9 @@ def as_json(audit: Audit) -> str:
 
 def as_text(audit: Audit, root: Path, list_all: bool = False) -> str:
     """Return the audit as text; without ``list_all``, shorten lists of files with one problem."""
-    paths_by_finding: dict[tuple[str, str], list[Path]] = {}
+    paths_by_finding: dict[tuple[str, str], list[Path]] = defaultdict(list)
     for finding in audit.findings:
-        paths_by_finding.setdefault((finding.problem, finding.detail), []).append(finding.path)
+        paths_by_finding[finding.problem, finding.detail].append(finding.path)
     lines = []
     for (problem, detail), paths in paths_by_finding.items():
         listed = paths if list_all else paths[:MOST_NAMED]

@@ -11,7 +11,7 @@ which are differences of code, parameters, inputs or software in the jobs that i
 import json
 import math
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -71,15 +71,17 @@ class Run:
 
     @cached_property
     def products(self) -> dict[str, tuple[str, dict[str, str]]]:
-        """(Key of the job, entry in the job's record) of each product, by its key."""
-        entries = ((job, entry) for job, record in self.jobs.items() for entry in record["outputs"])
-        return {self.key(entry["path"]): (job, entry) for job, entry in entries}
+        """Job and entry in the job's record by product: {key: (key of the job, entry)}."""
+        products = {}
+        for job, record in self.jobs.items():
+            for entry in record["outputs"]:
+                products[self.key(entry["path"])] = job, entry
+        return products
 
     def cells_files(self) -> dict[str, Path]:
         """Return the files with the numbers (cells) of exhibits, by key."""
-        products = self.products.items()
-        paths = {key: entry["path"] for key, (_, entry) in products if key.endswith(CELLS_SUFFIX)}
-        return {key: self.file(path) for key, path in paths.items()}
+        keys = [key for key in self.products if key.endswith(CELLS_SUFFIX)]
+        return {key: self.file(self.products[key][1]["path"]) for key in keys}
 
     @cached_property
     def names(self) -> set[str]:
@@ -88,7 +90,10 @@ class Run:
 
 
 def _names_in(key: str) -> list[str]:
-    """Return the names of directories and of the file in a key, without suffixes of tables."""
+    """Return the names of directories and of the file in a key, without suffixes of tables.
+
+    Those of "results/scores/blimp/gpt2/eng.parquet" end in "gpt2" and "eng".
+    """
     *components, last = key.split("/")
     return [*components, last.removesuffix(".parquet").removesuffix(".json").removesuffix(".cells")]
 
@@ -109,7 +114,8 @@ def load_run(root: Path) -> Run:
     if not records:
         raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
 
-    # The tree may have been moved: find its path when it was made from that of one product.
+    # The tree may have been moved. Its path when it was made is the recorded path of one product,
+    # without the product's path below ``root``.
     product = records[0]["outputs"][0]["path"]
     recorded = os.path.normpath(product).removesuffix(f"/{first_file}")
     if recorded == os.path.normpath(product):
@@ -129,11 +135,18 @@ def load_run(root: Path) -> Run:
 
 
 Kind = Literal["input", "code", "parameter", "model", "engine", "package", "unexplained"]
-KIND_OF_COMMAND: dict[str, Kind] = {"retrieve": "input", "retrieve_model": "model"}
-KIND_OF_COMMAND |= {"score": "engine", "answer": "engine"}
-"""Kind of a cause that is a command's changed parameter; ``model`` for commands that train."""
 ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or template")
 """Fields of an engine's key; changes of code and of checkpoint are separate causes."""
+
+
+def _kind_of_parameter(command: str, parameter: str) -> Kind:
+    """Return the kind of the cause that is a changed parameter of a command."""
+    if command == "retrieve_model" or command.startswith("train_"):
+        return "model"
+    if command == "retrieve":
+        return "input"
+    scores = command in ("score", "answer")
+    return "engine" if scores and parameter == "engine" else "parameter"
 
 
 class Cause(NamedTuple):
@@ -155,6 +168,7 @@ class Causes:
         self.changed = cache(self._changed)
         self.causes_within_job = cache(self._causes_within_job)
         self.all_causes = cache(self._all_causes)
+        # Modules that changed and that may have changed, by both jobs' digests of code.
         self._definitions: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
 
     def _in_both(self, key: str) -> bool:
@@ -169,7 +183,10 @@ class Causes:
         )
 
     def _causes_within_job(self, job: str, ignored: frozenset[str] = frozenset()) -> list[Cause]:
-        """Return causes within one job, without inputs about the ``ignored`` names."""
+        """Return causes within one job, which both runs have.
+
+        ``ignored``: names of languages and models; inputs about these are left out.
+        """
         old, new = self.first.jobs[job], self.second.jobs[job]
         causes = {*_value_causes(old, new)}
         if old["verb"] != new["verb"]:
@@ -178,10 +195,8 @@ class Causes:
             causes.add(Cause("engine" if is_engine else "code", change))
         elif old["code"] != new["code"]:
             causes |= {Cause("code", text) for text in self._code_changes(old, new)}
-        before, after = (
-            {run.key(e["path"]): e["sha256"] for e in record["inputs"]}
-            for run, record in ((self.first, old), (self.second, new))
-        )
+        before = {self.first.key(entry["path"]): entry["sha256"] for entry in old["inputs"]}
+        after = {self.second.key(entry["path"]): entry["sha256"] for entry in new["inputs"]}
         for key in {*before, *after}:
             if is_about(key, ignored) or before.get(key) == after.get(key):
                 continue
@@ -228,12 +243,8 @@ def _value_causes(old: Record, new: Record) -> Iterator[Cause]:
     """Yield changed parameters, packages and engines between two records of a job."""
     command = new["verb"].partition(" ")[0]
     for path, (before, after) in changed_values(old["params"], new["params"]).items():
-        cause_kind = KIND_OF_COMMAND.get(command, "parameter")
-        if command.startswith("train_"):
-            cause_kind = "model"
-        elif cause_kind == "engine" and path != "engine":
-            cause_kind = "parameter"
-        yield Cause(cause_kind, f"{command} {path}: {shortened(before)} → {shortened(after)}")
+        text = f"{command} {path}: {shortened(before)} → {shortened(after)}"
+        yield Cause(_kind_of_parameter(command, path), text)
     for name, (before, after) in changed_values(old["packages"], new["packages"]).items():
         yield Cause("package", f"{name} {before} → {after}")
     engines = [str(record["notes"].get("engine", "")).split("|") for record in (old, new)]
@@ -287,7 +298,7 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
     runs = load_run(first), load_run(second)
     causes = Causes(*runs)
     files_a, files_b = (run.cells_files() for run in runs)
-    same, moves = 0, list[Move]()
+    number_of_same, moves = 0, list[Move]()
     only: dict[str, Counter[str]] = {"A": Counter(), "B": Counter()}
     for key in sorted({*files_a, *files_b}):
         exhibit = key.removeprefix("results/").removesuffix(CELLS_SUFFIX)
@@ -300,27 +311,34 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
             frame.assign(index=frame.groupby(CELL_KEY[:2], observed=True).cumcount())
             for frame in cells
         )
-        both = old.merge(new, on=CELL_KEY)
-        only["A"][exhibit] += len(old) - len(both)
-        only["B"][exhibit] += len(new) - len(both)
-        # A number has changed if its value or text differs, or if only one of the two is NaN.
-        before, after = (both[f"value_{side}"].astype(float) for side in "xy")
-        differs = ((before - after).abs() > TOLERANCE) | (both["text_x"] != both["text_y"])
-        is_nan = before.isna() | after.isna()
-        moved = differs.where(~is_nan, before.isna() != after.isna()).astype(bool)
-        same += int((~moved).sum())
-        for cell in both[moved].to_dict("records"):
-            job, row_filter = runs[1].products[key][0], json.loads(cell["filter_y"])
-            irrelevant = (irrelevant_names(run.jobs[job], row_filter) for run in runs)
-            causes_of_cell = causes.all_causes(job, frozenset().union(*irrelevant))
+        joined = old.merge(new, on=CELL_KEY)
+        only["A"][exhibit] += len(old) - len(joined)
+        only["B"][exhibit] += len(new) - len(joined)
+        # Value and text of an unchanged number are the same, or both values are NaN. A comparison
+        # with one NaN is false.
+        before, after = joined["value_x"].astype(float), joined["value_y"].astype(float)
+        same_text = joined["text_x"] == joined["text_y"]
+        same_number = ((before - after).abs() <= TOLERANCE) & same_text
+        unchanged = same_number | (before.isna() & after.isna())
+        number_of_same += int(unchanged.sum())
+        for cell in joined[~unchanged].to_dict("records"):
+            row_filter = json.loads(cell["filter_y"])
+            jobs = [run.products[key][0] for run in runs]
+            causes_of_cell = frozenset[Cause]()
+            # Another version of a command may have another first output, and so another key.
+            if jobs[0] == jobs[1]:
+                records = (run.jobs[jobs[1]] for run in runs)
+                irrelevant = (irrelevant_names(record, row_filter) for record in records)
+                causes_of_cell = causes.all_causes(jobs[1], frozenset().union(*irrelevant))
             numbers = cell["value_x"], cell["value_y"], cell["text_x"], cell["text_y"]
             moves.append(Move(exhibit, cell["row"], cell["column"], *numbers, causes_of_cell))
     only = {run: +count for run, count in only.items()}  # without zeros
-    jobs_by_cause: dict[Cause, list[str]] = {}
-    for job in causes.second.jobs:
-        for cause in causes.causes_within_job(job) if job in causes.first.jobs else ():
-            jobs_by_cause.setdefault(cause, []).append(job)
-    return RunComparison(*runs, dict(sorted(jobs_by_cause.items())), same, moves, only)
+    jobs_by_cause: dict[Cause, list[str]] = defaultdict(list)
+    for job in runs[1].jobs:
+        if job in runs[0].jobs:
+            for cause in causes.causes_within_job(job):
+                jobs_by_cause[cause].append(job)
+    return RunComparison(*runs, dict(sorted(jobs_by_cause.items())), number_of_same, moves, only)
 
 
 def _or_none(value: float) -> float | None:
@@ -364,9 +382,9 @@ def as_text(comparison: RunComparison, list_all: bool = False) -> str:
     # The numbers that changed, in groups with the same causes, the largest group first.
     total = comparison.same + len(comparison.moves)
     lines += ["", f"{len(comparison.moves)} of {total} numbers that both have changed."]
-    moves_by_causes: dict[frozenset[Cause], list[Move]] = {}
+    moves_by_causes: dict[frozenset[Cause], list[Move]] = defaultdict(list)
     for move in comparison.moves:
-        moves_by_causes.setdefault(move.causes, []).append(move)
+        moves_by_causes[move.causes].append(move)
     for causes, moves in sorted(moves_by_causes.items(), key=lambda group: -len(group[1])):
         names = "; ".join(f"{cause.category}: {cause.text}" for cause in sorted(causes))
         lines.append(f"   {len(moves)} because of {names or 'nothing known'}")

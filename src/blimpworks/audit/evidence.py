@@ -2,7 +2,8 @@
 
 ``explain`` calls these functions. A cell is a number of an exhibit (a table or figure). The files
 behind a cell form a tree: a ``Node`` (``lineage``) is a file, with the nodes of the files that it
-is made from. The kind of a table ("judgements", "scores", "items", …) is a directory in its path.
+is made from. The kind of a table ("judgements", "scores", "items", …) is a directory in its path:
+RESULTS/scores/blimp/gpt2/eng.parquet. A verdict is a judgement's row: margin, tie, and correctness.
 """
 
 import csv
@@ -19,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.audit.cells import read_rows_with_lines
-from blimpworks.audit.lineage import Node
+from blimpworks.audit.lineage import Node, is_about
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.items import ALL, SIDES
@@ -119,7 +120,10 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
 
 
 def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:
-    """Return ``count`` rows: sorted by margin, the worst mistake first, and evenly spread."""
+    """Return at most ``count`` rows, evenly spread from the worst mistake to the best judgement.
+
+    Judgements of pairs are sorted by margin, and rows of other tables keep their order.
+    """
     if "margin" in rows:
         # Answers have no margin: order them by correctness, wrong ones first.
         keys = [name for name in ("margin", "correct") if name in rows and rows[name].notna().any()]
@@ -138,18 +142,23 @@ def find_item_tables(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[N
 
     The tables are judgements, or else scores, answers or items.
     """
-    # Choose tables whose paths have languages and models of the rows.
-    candidates = (nearest(tree, table_kind) for table_kind in TABLES_OF_ITEMS)
-    nodes = next((tables for tables in candidates if tables), [])
+    nodes: list[Node] = []
+    for table_kind in TABLES_OF_ITEMS:
+        nodes = nodes or nearest(tree, table_kind)
+    # Choose tables of the rows' languages and models, if there are any.
     for columns in (("lang",), MODEL_COLUMNS):
-        names = {name for column in columns if column in rows for name in rows[column].dropna()}
-        about = [n for n in nodes if names & {*n.path.parts, n.path.name.split(".")[0]}]
+        names: set[str] = set()
+        for column in columns:
+            names.update(rows[column].dropna() if column in rows else ())
+        about = [node for node in nodes if is_about(node.path.as_posix(), frozenset(names))]
         nodes = about or nodes
     nodes = [nodes[index] for index in _spread_indices(len(nodes), count)]
     if not nodes:
         return [], pd.DataFrame()
 
     item_rows = read_tables(nodes)
+    # Choose items that agree with the rows in each column where any do. Rows with the value "all"
+    # are over all items.
     for column in ("method", "phenomenon", "paradigm", "item_id"):
         if column in rows and column in item_rows:
             matching = item_rows[item_rows[column].isin(set(rows[column]) - {ALL})]
@@ -186,17 +195,14 @@ def token_pieces(
     """
     after = np.asarray(ends, np.int32)
     critical = overlaps(token_starts(after), after, region.start, region.stop).tolist()
-    return [
-        {
-            "id": token,
-            "piece": text[start:end],
-            "logprob": None if logprob is None or math.isnan(logprob) else logprob,
-            "critical": is_critical,
-        }
-        for token, start, end, logprob, is_critical in zip(
-            ids, [0, *ends][: len(ends)], ends, logprobs, critical, strict=True
-        )
-    ]
+    pieces: list[dict[str, Any]] = []
+    start = 0
+    for token, end, logprob, is_critical in zip(ids, ends, logprobs, critical, strict=True):
+        score = None if logprob is None or math.isnan(logprob) else logprob
+        piece = {"id": token, "piece": text[start:end], "logprob": score, "critical": is_critical}
+        pieces.append(piece)
+        start = end
+    return pieces
 
 
 def _side(item: dict[str, Any], scores: dict[str, Any], side: str) -> dict[str, Any]:
@@ -310,9 +316,11 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
         first = next(iter(conditions.values()))
         facts |= {"predictions": first["predictions"], "origin": origin(items[0], first)}
         # Whether each prediction was true; None if judgements do not say it.
-        judged = _rows_where(node, "item_id", key)
-        same = [r for r in judged if all(r.get(k) == row.get(k) for k in ("method", "paradigm"))]
-        facts["held"] = same[0].get("predictions_held") if same else None
+        facts["held"] = None
+        for judged in _rows_where(node, "item_id", key):
+            if all(judged.get(name) == row.get(name) for name in ("method", "paradigm")):
+                facts["held"] = judged.get("predictions_held")
+                break
         facts["conditions"] = {name: condition["side"] for name, condition in conditions.items()}
     elif "prompt" in item:
         answer = _row_of(answers, key)
@@ -363,28 +371,31 @@ def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[st
     """Return file and line of the printed number behind each row of accuracies; {} without one."""
     locations_of_rows: list[dict[str, str | int]] = []
     for row in rows.to_dict("records"):
-        origin = row.get("origin")
-        # The origin is EXHIBIT/ROW/COLUMN.
-        exhibit, _, position = origin.partition("/") if isinstance(origin, str) else ("", "", "")
-        locations = [
-            {"path": number["path"], "line": number["line"]}
-            for node in tables[row[TABLE]].inputs
-            if node.path.name == f"{exhibit}.csv"
-            for number in read_rows_with_lines(node.path)
-            if f"{number['row']}/{number['column']}" == position
-        ]
-        locations_of_rows.append(locations[0] if locations else {})
+        # The origin is EXHIBIT/ROW/COLUMN; null is no string.
+        exhibit, _, position = str(row.get("origin")).partition("/")
+        location: dict[str, str | int] = {}
+        for node in tables[row[TABLE]].inputs:
+            if node.path.name == f"{exhibit}.csv" and not location:
+                for number in read_rows_with_lines(node.path):
+                    if f"{number['row']}/{number['column']}" == position:
+                        location = {"path": number["path"], "line": number["line"]}
+                        break
+        locations_of_rows.append(location)
     return locations_of_rows
 
 
 def irrelevant_names(record: dict[str, Any], row_filter: dict[str, Any]) -> set[str]:
-    """Return languages and models of an exhibit that a cell's filter, ``row_filter``, lacks."""
+    """Return languages and models of an exhibit that one of its cells does not use.
+
+    ``record``: of the exhibit's job. ``row_filter``: the cell's filter. A filter without languages
+    (or models) uses all of them.
+    """
     labels = record["params"].get("labels", {})
-    left_out: set[str] = {*labels.get("left_out", ())}
+    unused: set[str] = {*labels.get("left_out", ())}
     for label, keys in (("languages", ("lang",)), ("models", MODEL_COLUMNS)):
-        names: set[str] = set()
+        used: set[str] = set()
         for value in (row_filter[key] for key in keys if key in row_filter):
-            names.update(value if isinstance(value, list) else [value])
+            used.update(value if isinstance(value, list) else [value])
         if any(key in row_filter for key in keys):
-            left_out |= {*labels.get(label, {})} - names
-    return left_out
+            unused |= {*labels.get(label, {})} - used
+    return unused

@@ -78,6 +78,7 @@ def _items(
         return []
     if source in ANNOTATED:
         return evidence.annotation_evidence(tree, rows, count)
+    # Rows of other tables, such as accuracies, are over items of tables behind them.
     if source not in ("sentences", *evidence.TABLES_OF_ITEMS):
         tables, rows = evidence.find_item_tables(tree, rows, count)
         if not tables:

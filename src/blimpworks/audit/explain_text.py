@@ -5,7 +5,10 @@ rows, and its ancestry, the files that it was made from, with their jobs.
 """
 
 import json
+import math
+import re
 import textwrap
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -70,7 +73,7 @@ def _indented(sign: str, text: str) -> list[str]:
 
 
 def _verdict(item: dict[str, Any]) -> str:
-    # Items have other keys by unit: sentence, accepted; margin for a pair; rule for a response.
+    # Each type of item has other keys: a sentence "accepted", a pair "margin", a response "rule".
     correct = {0.0: "wrong", 1.0: "right"}.get(item.get("correct", ""), item.get("correct"))
     if "sentence" in item and not pd.isna(item.get("accepted")):
         accepted = "accepted" if item["accepted"] else "not accepted"
@@ -107,14 +110,17 @@ class Block(NamedTuple):
             return []
         good, bad = (side["tokens"] for side in self.pair)
         first, second = ([token["piece"] for token in side] for side in (good, bad))
+        pairs: list[Pair] = []
         # Each step is a run of tokens that are equal, or that differ: good[a:b] and bad[c:d].
-        steps = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
-        return [pair for _, a, b, c, d in steps for pair in zip_longest(good[a:b], bad[c:d])]
+        for _, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
+            pairs += zip_longest(good[a:b], bad[c:d])
+        return pairs
 
     @property
     def lines(self) -> list[str]:
         """Lines of text, in which tokens of the same pair are aligned."""
-        # Four lines belong together: good tokens, their log-probabilities, bad tokens, and theirs.
+        # A block has four lines: good tokens, their log-probabilities, bad tokens, and theirs. The
+        # signs of these lines are "+", "", "-", "".
         blocks: list[list[str]] = []
         for good, bad in self.pieces:
             cells_of_pair = [_starred(good), _logprob(good), _starred(bad), _logprob(bad)]
@@ -178,7 +184,9 @@ def _heading(explanation: Explanation) -> list[str]:
         interval = ""
         # The text of some cells contains the interval.
         if not pd.isna(cell["low"]) and "[" not in cell["text"]:
-            decimals = max(1, len(cell["text"].partition(".")[2]))
+            # The interval has as many decimals as the number: 2 for "0.81 ± 0.02".
+            digits = re.search(r"\.(\d+)", cell["text"])
+            decimals = len(digits[1]) if digits else 1
             interval = f", 95 % interval {cell['low']:.{decimals}f}-{cell['high']:.{decimals}f}"
         lines = [f"{cell['row']} / {cell['column']} = {cell['text']}{interval}"]
     for row in explanation.printed:
@@ -207,7 +215,9 @@ def _formula_lines(explanation: Explanation) -> list[str]:
     for column, values in row_filter.items():
         if isinstance(values, list) and len(values) > MOST_FILTER_VALUES:
             row_filter[column] = [*values[:MOST_EXAMPLES], f"… {len(values) - MOST_EXAMPLES} more"]
-    same = abs(recomputed - cell["value"]) < 1e-9
+    # A number without a value, such as a correlation of equal numbers, is NaN both times.
+    both_absent = math.isnan(recomputed) and math.isnan(cell["value"])
+    same = both_absent or abs(recomputed - cell["value"]) < 1e-9
     return [
         f"   {cell['formula']} over {explanation.rows} {cell['source']} where "
         f"{json.dumps(row_filter, ensure_ascii=False)}",
@@ -274,11 +284,11 @@ def _ancestry(
         step = f"by {node.record['verb']}" if node.record and is_made else _job_lines(node)[0]
         yield f"{indent}← {node.path}  {step}"
     # Inputs are alike if the same command made them, and their paths have the same form.
-    groups: dict[tuple[str, str, int], list[Node]] = {}
+    groups: dict[tuple[str, str, int], list[Node]] = defaultdict(list)
     for source in node.inputs:
         command = source.record["verb"] if source.record else ""
         form = (command, source.path.suffix, len(source.path.parts))
-        groups.setdefault(form, []).append(source)
+        groups[form].append(source)
     for alike in groups.values():
         listed = alike
         if not full and len(alike) > MOST_EXAMPLES:

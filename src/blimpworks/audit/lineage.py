@@ -5,10 +5,10 @@ jobs upstream. A provenance record beside a product says which job made it, from
 """
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,10 @@ class Node:
 
 
 def is_about(path: str, names: frozenset[str]) -> bool:
-    """Return whether one of the ``names`` (languages, models) is in a path."""
+    """Return whether a directory or the file of a path is called after one of the ``names``.
+
+    "results/scores/blimp/gpt2/eng.parquet" is about "gpt2" and "eng".
+    """
     components = path.split("/")
     return bool(names) and not names.isdisjoint((*components, components[-1].split(".")[0]))
 
@@ -165,10 +168,12 @@ class Jobs:
     @cached_property
     def entries(self) -> dict[str, dict[str, Any]]:
         """Path, SHA-256 and size of each file by real path; from its own job, if one made it."""
+        entries: dict[str, dict[str, Any]] = {}
         # Outputs come last, so that they replace the entries of jobs that read the file.
-        sections = product(("inputs", "outputs"), self.by_output.values())
-        entries = chain.from_iterable(record[section] for section, record in sections)
-        return {self.key(entry["path"]): entry for entry in entries}
+        for section in ("inputs", "outputs"):
+            for record in self.by_output.values():
+                entries |= {self.key(entry["path"]): entry for entry in record[section]}
+        return entries
 
     def root_hash(self) -> str:
         return root_hash(self.by_output.values())
@@ -189,22 +194,25 @@ class Jobs:
         return ancestors
 
     def downstream(self, paths: Iterable[Path]) -> list[str]:
-        """Return the sorted first outputs of jobs that use ``paths`` but made none of these."""
+        """Return the jobs downstream of ``paths``, by their first outputs, sorted.
+
+        The jobs that made ``paths`` are left out, but not the jobs that use their other outputs.
+        """
         start_keys = {self.key(path) for path in paths}
-        outputs: dict[str, set[str]] = {}  # by first output
-        users: dict[str, list[str]] = {}  # first outputs by input
+        outputs_of_job: dict[str, set[str]] = {}
+        jobs_by_input: dict[str, list[str]] = defaultdict(list)
         for first, record in self.by_output.items():
-            outputs[first] = {self.key(entry["path"]) for entry in record["outputs"]}
+            outputs_of_job[first] = {self.key(entry["path"]) for entry in record["outputs"]}
             for entry in record["inputs"]:
-                users.setdefault(self.key(entry["path"]), []).append(first)
-        makers = {first for first, keys in outputs.items() if keys & start_keys}
+                jobs_by_input[self.key(entry["path"])].append(first)
+        makers = {first for first, keys in outputs_of_job.items() if keys & start_keys}
         reached, waiting = set[str](), [*start_keys]
         for first in makers:
-            waiting += outputs[first]
+            waiting += outputs_of_job[first]
         while waiting:
-            for first in users.pop(waiting.pop(), []):
+            for first in jobs_by_input.pop(waiting.pop(), []):
                 reached.add(first)
-                waiting += outputs[first]
+                waiting += outputs_of_job[first]
         return sorted(reached - makers)
 
 

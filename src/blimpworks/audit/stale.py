@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import groupby, islice, takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from subprocess import CompletedProcess
 from tempfile import TemporaryDirectory
@@ -189,9 +189,13 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
             )
         for command in COMMAND.findall(result.stdout + result.stderr):
             # A shell command may have several commands of blimpworks, with && between.
-            for is_separator, pieces in groupby(shlex.split(command), key="&&".__eq__):
-                if is_separator:
-                    continue
+            pieces_of_commands: list[list[str]] = [[]]
+            for piece in shlex.split(command):
+                if piece == "&&":
+                    pieces_of_commands.append([])
+                else:
+                    pieces_of_commands[-1].append(piece)
+            for pieces in pieces_of_commands:
                 # Leave out `python -m blimpworks` at the start and the log at the end.
                 arguments = [*takewhile(lambda piece: piece not in (">", ">>"), pieces)][3:]
                 with planning() as planned, suppress(Planned):
@@ -205,7 +209,7 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
 
 
 def _code_reason(record: Mapping[str, Any]) -> str | None:
-    """Return a sentence on changes in the code of a job's command; None without changes."""
+    """Return a phrase on changes in the code of a job's command; None without changes."""
     command = find_command(record["verb"])
     if command is None:
         return f"there is no command {record['verb']!r} any more"

@@ -20,7 +20,16 @@ from blimpworks.papers.blimp.exhibits import tables as blimp_tables
 from blimpworks.papers.blimp.exhibits.figures import generated
 from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import read_blimp_release
-from blimpworks.tables import ACCURACIES, ITEMS, Evaluation, read_table, write_rows, write_table
+from blimpworks.tables import (
+    ACCURACIES,
+    ITEMS,
+    JUDGEMENTS,
+    Evaluation,
+    read_table,
+    write_frame,
+    write_rows,
+    write_table,
+)
 from support import print_kit
 from support.blimp_kit import campaign, check_cells, evaluate, write_release
 from support.cells_kit import by_place, write_exhibit
@@ -169,6 +178,17 @@ def test_a_tie_is_wrong_as_published_and_half_right_as_corrected(tables):
     assert half == pytest.approx(100 * (len(TIED) + 1 / 3) / 2 / len(PHENOMENON_OF))
     assert numbers["LSTM: wh_island", "Ties half (corrected)"] == 50
     assert numbers["LSTM: wh_island", "Ties wrong (published)"] == 0
+
+
+def test_a_paradigm_without_any_judged_pair_has_no_accuracy_by_ties(tables, tmp_path):
+    paths = {path: tmp_path / path.parent.name / "eng.parquet" for path in tables["judgements"]}
+    for path, copy in paths.items():
+        rows = read_table(JUDGEMENTS, path).to_pandas()
+        rows.loc[rows["paradigm"] == "passive_1", ["margin", "correct"]] = math.nan
+        write_frame(rows, JUDGEMENTS, copy)
+    cells = by_place(make("ties", tables | {"judgements": [*paths.values()]}))
+    assert cells["LSTM: passive_1", "Pairs"].value == 0
+    assert ("LSTM: passive_1", "Ties half (corrected)") not in cells
 
 
 def test_other_methods_and_items_that_do_not_say_what_is_identical_are_refused(tables, tmp_path):

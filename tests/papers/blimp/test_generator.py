@@ -152,6 +152,8 @@ def test_each_declaration_wants_a_file_of_its_own():
     call = ["generate-blimp", *[*PATHS.values()][:2], "--lexicon", BLIMP / "lexicon"]
     with pytest.raises(UserError, match="2 declarations, but 1 of --output"):
         run(*call, "--pairs", "5", "--output", "one.jsonl")
+    with pytest.raises(UserError, match=r"one\.jsonl is an output and also another file"):
+        run(*call, "--pairs", "5", "--output", "one.jsonl", "--output", "one.jsonl")
 
 
 def test_the_same_seed_draws_the_same_pairs_and_another_seed_others(tmp_path):
@@ -260,6 +262,8 @@ def test_a_restriction_accepts_what_falls_under_it(tmp_path, restriction, classe
         ("nouns.tsv", "owlet\t\tn\tbird\t\tfunny", "column 'tags.0' is 'funny'"),
         ("verbs.tsv", "owl\t\t\t\t\t\tditransitive\t\t\t\t", "column 'frame' is 'ditransitive'"),
         ("verbs.tsv", "owl\t\t\t\t\t\ttransitive\tbrid\t\t\t", "subject names the class 'brid'"),
+        ("determiners.tsv", "yon\tsg\tweak\ttheese", "swapped is 'theese', which has no row"),
+        ("auxiliaries.tsv", "ought\t\tsg\tbase\tmodal\tougth\tstatement", "swapped is 'ougth'"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path, name, line, said):

@@ -19,6 +19,8 @@ from blimpworks.papers.blimp.paradigms import (
     declared_paradigms,
 )
 from blimpworks.papers.blimp.settings import BlimpOptions
+from blimpworks.papers.clams.items.build import build_items as build_clams_items
+from blimpworks.papers.clams.settings import ClamsOptions
 from blimpworks.tables import ITEMS, read_table
 from support.mirror_kit import fetch, rows_of
 from support.paths import REPOSITORY
@@ -71,6 +73,14 @@ def test_pairs_of_the_same_sentence_are_kept_and_marked(tmp_path):
     same = PLAIN | {"sentence_bad": PLAIN["sentence_good"], "pairID": "1"}
     rows = items_of(tmp_path, PLAIN, same)
     assert [row["identical"] for row in rows] == [False, True]
+
+
+def test_two_files_of_one_paradigm_are_refused(tmp_path):
+    path = tmp_path / "wh_island.jsonl"
+    with pytest.raises(UserError, match="one of 2 files of paradigm wh_island; expected one"):
+        build_items([path, path], tmp_path / "items", 1)
+    with pytest.raises(UserError, match="one of 2 files of paradigm wh_island; expected one"):
+        build_clams_items([path, path], "eng", tmp_path / "items", ClamsOptions())
 
 
 def test_fewer_pairs_are_taken_evenly(tmp_path):

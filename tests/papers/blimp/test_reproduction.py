@@ -94,9 +94,16 @@ def test_what_table_4_should_read_is_what_stands_in_the_other_rows():
     ("file", "old", "new", "said"),
     [
         ("results.csv", "N-Gram", "5-gram", r"results.csv:1: there is no column N-Gram"),
-        ("results.csv", "0.75,1000", "1.75,1000", r"results.csv:2: GPT2 is '1.75'; expected"),
+        (
+            "results.csv",
+            "0.75,1000",
+            "1.75,1000",
+            r"results.csv:2: GPT2 is '1.75', no number up to 1;",
+        ),
         ("results.csv", "sentence", "word", r"type 'word'; expected sentence"),
-        ("humans.csv", ",4,", ",six,", r"humans.csv:2: accepted is 'six'; expected"),
+        ("results.csv", "anaphor_g", "cataphor_g", r"results.csv:2: UID is 'cataphor_gender"),
+        ("humans.csv", "anaphor_g", "cataphor_g", r"humans.csv:2: Condition is 'cataphor_gen"),
+        ("humans.csv", ",4,", ",six,", r"humans.csv:2: accepted is 'six', no number up to 5;"),
         ("rerun.jsonl", "anaphor_g", "cataphor_g", r"rerun.jsonl:1: UID is 'cataphor_gender"),
         ("rerun.jsonl", '"lstm": 0', '"lstm": 7', r"rerun.jsonl:1: lstm is 7.751; expected"),
         ("rerun.jsonl", '"lstm"', "lstm", r"rerun.jsonl:1: no JSON object"),

@@ -12,7 +12,7 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import formula_of
 from blimpworks.exhibits.render import markdown_text
 from blimpworks.papers.clams.exhibits.facts import clams_models
-from blimpworks.papers.clams.exhibits.figures import fig2, text
+from blimpworks.papers.clams.exhibits.figures import fig2, fig3, text
 from blimpworks.papers.clams.exhibits.results import (
     english,
     fig1,
@@ -221,13 +221,55 @@ def test_correlations_are_of_average_accuracy_with_the_order_of_complexity(tmp_p
     assert correlations == pytest.approx(expected)
 
 
+def test_sets_of_several_seeds_count_once(tmp_path):
+    rows = [row(model, "fra", "subj_rel", 5) for model in ("masked-1", "masked-2")]
+    tables = {"accuracies": save(rows, ACCURACIES, tmp_path / "accuracies")}
+    models = MODELS | {"mbert": ["masked-1", "masked-2"]}
+    labels = replace(LABELS, facts=LABELS.facts | {"clams_models": models})
+    [cell] = table7(tables, labels).cells
+    assert (cell.text, cell.column) == ("10", "French")
+
+
+def test_extremes_of_the_text_are_those_of_tables_1_and_2(tmp_path):
+    rows = [row("one", lang, "subj_rel", 10) for lang in LANGUAGES]
+    rows += [row("two", lang, "subj_rel", n) for lang, n in (("eng", 2), ("fra", 4), ("deu", 6))]
+    rows += [row("masked", "eng", "prep_anim", 10, 10), row("masked", "eng", "prep_inanim", 0, 30)]
+    tables = {"accuracies": save(rows, ACCURACIES, tmp_path / "accuracies")}
+    numbers = {cell.stands_for: cell.value for cell in text(tables, LABELS).cells}
+    claim = "LSTM, subject relative, English French"
+    assert (numbers[claim, "least"], numbers[claim, "most"]) == pytest.approx((0.6, 0.7))
+    claim = "mBERT, English, other constructions"
+    assert numbers[claim, "least"] == numbers[claim, "most"] == 0.25
+
+
 @pytest.mark.parametrize("make", [table1, table2, table3, table4, table5, table7])
 def test_a_table_without_any_cell_says_why(make, tmp_path):
     other = [row("three", "eng", "subj_rel", 1)]
     tables = {"accuracies": save(other, ACCURACIES, tmp_path / "accuracies")}
     exhibit = make(tables, LABELS)
     assert exhibit.cells == []
-    assert " of the campaign has judged any of it." in markdown_text(exhibit)
+    reason = " of the campaign has judged any of it."
+    if make in (table2, table3, table7):
+        reason = f"{reason[:-1]} by masked_critical_word, the method of this table."
+    elif make is table4:
+        reason = "No LSTM, with all its seeds, has judged a construction both ways."
+    elif make is table5:
+        reason = f"No LSTM with several seeds{reason}"
+    assert reason in markdown_text(exhibit)
+
+
+@pytest.mark.parametrize(
+    ("make", "names"),
+    [
+        *((make, "masked") for make in (table2, fig3, text)),
+        *((make, "masked-eng and masked") for make in (table3, table7)),
+    ],
+)
+def test_a_caption_names_the_models_that_are_not_the_papers_bert(tables, make, names):
+    assert f" With {names} in place of the paper's BERT." in make(tables, LABELS).caption
+    papers = {"bert": ["bert-base-uncased"], "mbert": ["bert-base-multilingual-cased"]}
+    labels = replace(LABELS, facts=LABELS.facts | {"clams_models": MODELS | papers})
+    assert "in place of the paper's BERT" not in make(tables, labels).caption
 
 
 def judgement_rows():

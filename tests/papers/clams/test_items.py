@@ -110,6 +110,7 @@ def test_each_ungrammatical_line_belongs_to_the_grammatical_one_before_it(write)
         ("True\ta bcd\nFalse\ta bc", ":2: "),
         ("True\ta b\nFalse\ta c\nTrue\td b\nFalse\td", ":4: "),
         ("Maybe\tx", ":1: "),
+        ("True\t \nFalse\tshe sing\n", ":1: "),
         ("False\tshe sing", ":1: "),
     ],
 )

@@ -43,7 +43,7 @@ JUDGEMENT_COLUMNS = ["item_id", "method", "correct"]
 
 
 def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
-    """Return the factors of each pair; rows of ``items`` and ``scores`` correspond.
+    """Return the factors of pairs [pairs, FACTORS]; rows of ``items`` and ``scores`` correspond.
 
     Length (words), perplexity per scored token, and log-probability (nats) are those of the
     grammatical sentence; confidence is |log P(good) − log P(bad)|. Without a score they are NaN.
@@ -65,7 +65,7 @@ def bins_of(values: pd.Series, bins: int) -> pd.Series:
     ordered = np.sort(values.to_numpy())
     # Edges are the quantiles 0/bins to bins/bins, interpolated between two values. Their positions
     # are whole numbers and remainders: a float such as 0.6 * 10 is a little too large, which would
-    # put the value at that position into the wrong bin. At last, empty bins are numbered away.
+    # put the value at that position into the wrong bin. Numbers then skip empty bins.
     quotients, remainders = np.divmod(np.arange(bins + 1) * (len(ordered) - 1), bins)
     following = ordered[np.minimum(quotients + 1, len(ordered) - 1)]
     edges = np.unique(ordered[quotients] + remainders / bins * (following - ordered[quotients]))
@@ -74,7 +74,10 @@ def bins_of(values: pd.Series, bins: int) -> pd.Series:
 
 
 def binned(rows: pd.DataFrame, bins: int) -> Iterator[dict[str, object]]:
-    """Yield a row for each bin of each factor, with accuracy and Wilson's interval."""
+    """Yield a row for each bin of each factor, with accuracy and Wilson's interval.
+
+    ``rows``: the factors of pairs, and whether a model is right on each ("correct").
+    """
     for factor in FACTORS:
         # Pairs without a value of the factor are left out.
         measured = rows[np.isfinite(rows[factor].astype(float)) & rows["correct"].notna()]
@@ -118,14 +121,18 @@ def bin_accuracies(
 # Learning curves
 
 DOUBLING, TO_HUMAN = "log2 tokens", "log10 tokens at human accuracy"
-"""Terms: the slope per doubling of the text, and the length of text needed for human accuracy."""
+"""Terms of a curve: accuracy (0 to 1) gained by a text of double length, and the length of text at
+which the line reaches human accuracy."""
 Curves = Mapping[str, Mapping[str, int]]
 """Numbers of training tokens: {architecture (row of models.tsv): {model of it: tokens}}."""
 Rows = list[dict[str, Any]]
 
 
 def phenomena_accuracies(accuracies: pd.DataFrame) -> pd.DataFrame:
-    """Return means (0 to 1) of one method's accuracies as [models, phenomena and all]."""
+    """Return mean accuracies (0 to 1) [models, phenomena]; the last column is over all paradigms.
+
+    ``accuracies``: rows of one method, by model and paradigm.
+    """
     rows = accuracies[accuracies["paradigm"].isin(PHENOMENON_OF)].astype({"model": object})
     phenomena = rows["paradigm"].astype(object).map(PHENOMENON_OF)
     means = rows.groupby(["model", phenomena])["accuracy"].mean().unstack()
@@ -141,12 +148,9 @@ def fit_curve(accuracies: pd.Series, tokens: pd.Series, human: float | None = No
     logarithms = pd.DataFrame({DOUBLING: np.log2(tokens.astype(float))})
     rows: Rows = ordinary_least_squares(accuracies, logarithms)
     if not rows and estimable(logarithms):  # the regression gives no rows for equal accuracies
-        level = {INTERCEPT: float(accuracies.mean()), DOUBLING: 0.0}
-        rows = [
-            {"term": term, **dict.fromkeys(("coefficient", "low", "high"), value)}
-            | {"standard_error": 0.0, "n": len(accuracies)}
-            for term, value in level.items()
-        ]
+        for term, value in ((INTERCEPT, float(accuracies.mean())), (DOUBLING, 0.0)):
+            exact = dict.fromkeys(("coefficient", "low", "high"), value)
+            rows.append({"term": term, **exact, "standard_error": 0.0, "n": len(accuracies)})
     if rows and human is not None:
         line = {row["term"]: row["coefficient"] for row in rows}
         # A line that falls never reaches human accuracy. The factor turns log2(tokens) to log10.

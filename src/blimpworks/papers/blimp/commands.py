@@ -41,6 +41,12 @@ def generate_blimp(
             "expected one file to write for each, in the same order."
         )
     inputs = [*declarations, *(lexicon / name for name in FILES)]
+    for path in output:
+        if [*inputs, *output].count(path) > 1:
+            raise UserError(
+                f"{path} is an output and also another file of this command; expected a path for "
+                "each; correct --output."
+            )
     params = {"pairs": pairs, "seed": seed}
     with generate_blimp.job(inputs=inputs, outputs=output, params=params) as job:
         job.note(pairs=generate.generate_paradigms(declarations, lexicon, output, pairs, seed))

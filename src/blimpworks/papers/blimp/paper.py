@@ -75,16 +75,22 @@ def released_results(campaign: Campaign, catalogue: Catalogue) -> Sequence[Pinne
 
 
 def blimp_curves(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
-    """Return label and models (with training tokens) of each row of models trained on samples."""
-    curves = curves_of(catalogue.seeds)
-    first_models = {row: catalogue.models[next(iter(curves[row]))] for row in curves}
+    """Return label and models of the learning curves, by row of models.tsv; LSTMs are last.
+
+    An example: {"blimp-lstm-curve": {"label": "LSTM", "models": {"blimp-lstm-curve-…": 125000}}},
+    with the number of training tokens of each model.
+    """
     facts: dict[str, dict[str, Any]] = {}
-    for row in sorted(curves, key=lambda row: first_models[row].architecture == "lstm"):
-        tokens, first = next(iter(curves[row].values())), first_models[row]
+    is_lstm: dict[str, bool] = {}
+    for row, tokens_of_models in curves_of(catalogue.seeds).items():
+        first_name, tokens = next(iter(tokens_of_models.items()))
+        first = catalogue.models[first_name]
         if not first.papers or BENCHMARK in first.papers:
+            # Labels of models are "LSTM, 125,000 tokens" and "LSTM, 125,000 tokens, seed 2".
             label = first.label.rpartition(f", {tokens:,} tokens")[0]
-            facts[row] = {"label": label, "models": curves[row]}
-    return facts
+            facts[row] = {"label": label, "models": tokens_of_models}
+            is_lstm[row] = first.architecture == "lstm"
+    return {row: facts[row] for row in sorted(facts, key=lambda row: is_lstm[row])}
 
 
 def blimp_training(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:

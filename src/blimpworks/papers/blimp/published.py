@@ -23,7 +23,7 @@ MISPLACED = {
     **dict(zip(_ARGUMENTS, (*_ARGUMENTS[2:], *_ARGUMENTS[:2]), strict=True)),
     **dict(zip(_ADJECTIVES, (*_ADJECTIVES[1:], *_ADJECTIVES[:1]), strict=True)),
 }
-"""Paradigms that the numbers in a row of Table 4 belong to, by the row's label."""
+"""{label of a row of Table 4: paradigm that the numbers in this row belong to}."""
 _FIRST, _SECOND = (f"irregular_plural_subject_verb_agreement_{n}" for n in "12")
 MISPLACED_HUMANS = {**MISPLACED, _FIRST: _SECOND, _SECOND: _FIRST}
 

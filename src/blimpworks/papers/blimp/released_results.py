@@ -1,25 +1,27 @@
 """Read the results that BLiMP's authors released: accuracies, and single human judgements.
 
-``read_blimp_release`` reads three files of accuracies: those of the printed results, by paradigm,
-model and method; those of the human validation; and those of a run of 2021, made after Tables 3 and
-4 were found misreported. (The first file has human accuracies too, but two paradigms are exchanged,
-as in Table 4.)
+``read_blimp_release`` reads three files of accuracies. The first has those of the printed results,
+by paradigm, model and method. (It has human accuracies too, which are not read: two paradigms are
+exchanged, as in Table 4.) The second has those of the human validation. The third has those of a
+run of 2021, which was made after Tables 3 and 4 were found misreported.
 
 ``read_ratings`` reads ``raw_results/all_outputs/human_responses.csv`` (Warstadt et al. 2020,
 section 3.4). Each row is an assignment: one rater's choices on four pairs and an attention check.
 """
 
+import math
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
-
-import pandas as pd
+from typing import Any
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, load_json, table_rows, text_of
 from blimpworks.papers.blimp import paradigms as blimp
-from blimpworks.papers.blimp.paradigms import HUMAN, PHENOMENON_OF
+from blimpworks.papers.blimp.paradigms import HUMAN, PHENOMENON_OF, RELEASED_PAIRS
 from blimpworks.papers.blimp.tables import RATINGS
 from blimpworks.tables import ACCURACIES, write_rows
 
@@ -39,33 +41,40 @@ REJECTED = "rejected"
 """Phenomenon of paradigms that the validation rejected."""
 CATALOGUE_MODELS = ("blimp-5gram", "lstm-gulordava", "transformer-xl-wt103", "gpt2-large")
 MODEL_BY_COLUMN = dict(zip(("N-Gram", "LSTM", "TXL", "GPT2"), CATALOGUE_MODELS, strict=True))
+"""Models in our catalogue, by column of the printed results."""
 RERUN_MODELS = dict(zip(("ngram", "lstm", "txl", "gpt2"), CATALOGUE_MODELS, strict=True))
-"""Models in our catalogue, by column or key of the printed results and of the run of 2021."""
+"""Models in our catalogue, by key in the results of the run of 2021."""
 RERUN_MEAN = "overall"
 """Name of rows with means."""
-RESULTS: dict[str, float] = {**dict.fromkeys(MODEL_BY_COLUMN, 1), "n": float("inf")}
-HUMANS = {"accepted": VALIDATED, "total_mean": 1, "count": float("inf")}
+NUMBER = re.compile(r"\d+(\.\d+)?(e-?\d+)?")
+RESULTS: dict[str, float] = {**dict.fromkeys(MODEL_BY_COLUMN, 1), "n": RELEASED_PAIRS}
+HUMANS: dict[str, float] = {"accepted": VALIDATED, "total_mean": 1, "count": 1000}
 """Columns of numbers in the two CSV files, and their largest possible values."""
 
 
-def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> pd.DataFrame:
-    """Read a CSV file, whose rows must differ in ``keys``; ``numbers`` has largest values."""
+def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Read a CSV file of accuracies by paradigm, the first of ``keys``; rows must differ in these.
+
+    ``numbers``: largest possible value by column. Raises UserError for other values.
+    """
     columns = (*keys, *numbers)
+    rows: list[dict[str, Any]] = []
+    lines: dict[tuple[str, ...], int] = {}
     with reading(path, f"BLiMP's released results ({', '.join(columns)})", "Retrieve them again."):
-        frame = pd.DataFrame([row for _, row in table_rows(path, columns)])
-        repeated = frame.index[frame.duplicated(keys)]
-        if len(repeated):
-            row = repeated[0]
-            raise BadLine(row + 2, f"{' '.join(frame.loc[row, keys])} is in the file twice")
-    for column, most in numbers.items():
-        values = pd.to_numeric(frame[column], errors="coerce")
-        for line in frame.index[~(values.between(0, most) & values.lt(float("inf")))]:
-            raise UserError(
-                f"{path}:{line + 2}: {column} is {str(frame[column][line])!r}; expected a number "
-                f"from 0 to {most:g}. Retrieve BLiMP's released results again."
-            )
-        frame[column] = values
-    return frame
+        for line, row in table_rows(path, columns):
+            key = tuple(row[name] for name in keys)
+            if key in lines:
+                raise BadLine(line, f"{' '.join(key)} is in line {lines[key]} too")
+            lines[key] = line
+            if key[0] not in {**PHENOMENON_OF, **OTHERS}:
+                raise BadLine(line, f"{keys[0]} is {key[0]!r}, no paradigm of BLiMP")
+            values: dict[str, float] = {}
+            for column, most in numbers.items():
+                values[column] = float(row[column]) if NUMBER.fullmatch(row[column]) else math.nan
+                if not 0 <= values[column] <= most:
+                    raise BadLine(line, f"{column} is {row[column]!r}, no number up to {most:g}")
+            rows.append(row | values)
+    return rows
 
 
 def _row(model: str, paradigm: str, method: str, accuracy: float, n: int) -> dict[str, object]:
@@ -99,14 +108,16 @@ def _read_rerun(path: Path) -> Iterator[dict[str, object]]:
             raise UserError(f"{path}:{number}: no JSON object ({error}).") from error
         row = row if isinstance(row, dict) else {}
         uid = row.get("UID")
-        # There are means of each phenomenon and one of all paradigms.
-        cell_key = (uid, row.get("linguistics_term") if uid == RERUN_MEAN else None)
-        if uid not in [*PHENOMENON_OF, RERUN_MEAN] or cell_key in seen:
+        # Rows of means have the same UID: one for each phenomenon, and one for all paradigms.
+        row_key = (uid, row.get("linguistics_term") if uid == RERUN_MEAN else None)
+        if uid not in [*PHENOMENON_OF, RERUN_MEAN] or row_key in seen:
             raise UserError(
                 f"{path}:{number}: UID is {uid!r}; expected a paradigm of BLiMP, each once."
             )
-        seen.add(cell_key)
-        for key, model in RERUN_MODELS.items() if uid != RERUN_MEAN else ():
+        seen.add(row_key)
+        if uid == RERUN_MEAN:
+            continue
+        for key, model in RERUN_MODELS.items():
             share = row.get(key)
             if not isinstance(share, int | float) or not 0 <= share <= 1:
                 raise UserError(
@@ -119,15 +130,15 @@ def _read_rerun(path: Path) -> Iterator[dict[str, object]]:
 def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -> int:
     """Write accuracies of models, humans and the ``rerun`` of 2021; return the number of rows."""
     rows = []
-    for _, row in _read(results, ["UID", "type"], RESULTS).iterrows():
+    for row in _read(results, ["UID", "type"], RESULTS):
         if row["type"] not in METHODS:
             raise UserError(f"{results}: type {row['type']!r}; expected {', '.join(METHODS)}.")
         for column, model in MODEL_BY_COLUMN.items():
             rows.append(_row(model, row["UID"], METHODS[row["type"]], row[column], int(row["n"])))
-    for _, row in _read(humans, ["Condition"], HUMANS).iterrows():
-        mean, share = float(row["total_mean"]), row["accepted"] / VALIDATED
-        rows.append(_row(HUMAN, row["Condition"], INDIVIDUAL, mean, int(row["count"])))
-        rows.append(_row(HUMAN, row["Condition"], MAJORITY, share, VALIDATED))
+    for row in _read(humans, ["Condition"], HUMANS):
+        uid, share = row["Condition"], row["accepted"] / VALIDATED
+        rows.append(_row(HUMAN, uid, INDIVIDUAL, row["total_mean"], int(row["count"])))
+        rows.append(_row(HUMAN, uid, MAJORITY, share, VALIDATED))
     rows += _read_rerun(rerun)
     write_rows(rows, ACCURACIES, output)
     return len(rows)
@@ -157,7 +168,8 @@ RATING_FIELDS = ("AssignmentId", "AssignmentStatus", "anonCode", "Answer.english
 OPTIONS = ("1", "2")
 AGAIN = "Retrieve BLiMP's released responses again."
 CHOICE = ("Input.item_{}_condition", "Input.field_{}_1", "Input.field_{}_2", "Answer.Choice{}")
-"""Columns of a choice by slot: its condition, the two sentences, and the answer."""
+"""Columns of the choice in a slot: its condition, the two sentences, and the answer. The condition
+"passive_1ans2" says that the second sentence is acceptable."""
 
 
 def read_ratings(responses: Path, output: Path) -> dict[str, int]:
@@ -170,7 +182,8 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
     with reading(responses, "BLiMP's released responses", "Retrieve them again."):
         lines = [*table_rows(responses, needed)]
     rows: list[dict[str, object]] = []
-    pairs: dict[str, dict[tuple[str, str], int]] = {}  # numbers of pairs, by paradigm
+    # {paradigm: {(acceptable sentence, other sentence): number of the pair}}
+    pairs: dict[str, dict[tuple[str, str], int]] = defaultdict(dict)
     for (line, row), slot in product(lines, SLOTS):
         condition, first, second, choice = (row[name.format(slot)] for name in CHOICE)
         uid, separator, right = condition.rpartition("ans")
@@ -187,9 +200,9 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
             )
         good, bad = (first, second) if right == "1" else (second, first)
         paradigm = ATTENTION if OTHERS.get(uid) == ATTENTION else uid
-        numbers = pairs.setdefault(paradigm, {})
-        # The released summary leaves out ratings for the first three reasons. By section 3.4 raters
-        # are self-reported native speakers of English, which excludes the fourth too.
+        numbers = pairs[paradigm]
+        # The released summary leaves ratings out for REFUSED, UNANSWERED and NO_SPEAKER. By section
+        # 3.4 raters say that they are native speakers of English, so NO_ENGLISH is a reason too.
         reason = None
         if row["AssignmentStatus"] == "Rejected":
             reason = REFUSED
@@ -204,6 +217,7 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
             "slot": slot,
             "phenomenon": PHENOMENON_OF.get(uid) or OTHERS[uid],
             "paradigm": paradigm,
+            # A pair that is not in ``numbers`` gets the next number.
             "pair": numbers.setdefault((good, bad), len(numbers) + 1),
             "good": good,
             "bad": bad,

@@ -7,6 +7,7 @@ Atlas of Language Structures by the morphology needed, or by whether any is need
 value is its rank ÷ the feature's highest rank. A language's complexity is the mean over features.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -18,9 +19,9 @@ RANKS: dict[str, tuple[int | None, ...]] = {}
 for _row in read_cells(Path(__file__).with_name("wals.tsv")):
     _ranks = (None if rank == "-" else int(rank) for rank in _row["degrees"].split())
     RANKS[_row["feature"]] = tuple(_ranks)
-"""Rank of each category of a feature, in WALS's order; None for a category without a rank."""
+"""{feature: rank of each category, in WALS's order}; None for a category without a rank."""
 Categories = Mapping[str, Mapping[str, int]]
-"""Category (number from 1) of each feature, for each language of WALS."""
+"""{language of WALS: {feature: category, a number from 1}}, such as {"eng": {"22A": 2}}."""
 
 
 def value_of(feature: str, number: int) -> float | None:
@@ -36,8 +37,9 @@ def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, s
     with reading(path, "a table of WALS's repository", "Retrieve it again."):
         for line, row in table_rows(path, columns):
             key = row[columns[0]]
-            if lines.setdefault(key, line) != line:
+            if key in lines:
                 raise BadLine(line, f"{columns[0]} {key!r} is in line {lines[key]} too")
+            lines[key] = line
             yield f"{path}:{line}", row
 
 
@@ -56,7 +58,7 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
                     "Is it another release of WALS?"
                 )
             by_code[element["pk"]] = element_feature, number
-    by_language: dict[str, dict[str, int]] = {}
+    by_language: dict[str, dict[str, int]] = defaultdict(dict)
     for location, row in _read(values, ("id", "domainelement_pk")):
         feature, _, language = row["id"].partition("-")
         if feature not in RANKS:
@@ -68,12 +70,12 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
                 f"{location}: value {row['id']!r} has domainelement_pk {code!r}, "
                 f"expected one of feature {feature} in {elements}. Take both from one release."
             )
-        by_language.setdefault(language, {})[feature] = number
-    return by_language
+        by_language[language][feature] = number
+    return dict(by_language)
 
 
 def choose_languages(categories: Categories, languages: Path) -> dict[str, str]:
-    """Return the WALS language with most features for each ISO 639-3 code; of several the first."""
+    """Return a WALS language for each ISO 639-3 code: of several, the first with most features."""
     rows = sorted(_read(languages, ("ID", "ISO639P3code")), key=lambda entry: entry[1]["ID"])
     lost = categories.keys() - {row["ID"] for _, row in rows}
     if lost:

@@ -25,13 +25,14 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
             numbers[row.exhibit].append(row)
     # Number of minimal sets that masked models were scored on.
     sizes = {(row.row, row.column): int(row.value or 0) for row in numbers["table7"]}
-    of_table1: dict[tuple[str, str], PrintedAccuracy] = {}
+    of_table1: dict[tuple[str, str], PrintedAccuracy] = {}  # by (row, column)
     for row in (*numbers["table1"], *numbers["table2"], *numbers["table3"]):
         lang, _, model = row.column.partition(" ")
         if row.exhibit == "table2":
             model = MULTILINGUAL
         elif row.exhibit == "table3":
             lang, model = ENGLISH, row.column
+            # Table 2 has the same accuracies.
             if model == MULTILINGUAL and row.row in clams.CONSTRUCTIONS:
                 continue
         reflexive = row.row in clams.ENGLISH_REFLEXIVES

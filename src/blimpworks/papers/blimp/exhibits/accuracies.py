@@ -31,7 +31,7 @@ from blimpworks.papers.blimp.released_results import INDIVIDUAL, METHODS
 from blimpworks.tables import ACCURACIES
 
 HALF_UP = 1e-9
-"""Added before rounding: halves are rounded up, even if floating point falls a little short."""
+"""Added before rounding, so that halves are rounded up, as in the paper: 81.25 becomes 81.3."""
 OVERALL = "overall"
 """Key of all paradigms together in printed tables."""
 OWN, RELEASED = "accuracies", "released"
@@ -105,9 +105,9 @@ def models_of(
 ) -> dict[str, Any]:
     """Return three values of a caption; they are empty for published forms.
 
-    ``pairs`` judged by model; models ``trained`` here; ``people``, whether results of humans are
-    "released" or "missing". ``counts`` has the numbers of pairs by model; by default they are
-    summed over ``paradigms``.
+    "pairs": numbers of judged pairs by printed name; "trained": texts on the models trained here;
+    "people": whether results of humans are "released" or "missing". ``counts`` has the numbers of
+    pairs by model; by default they are summed over ``paradigms``.
     """
     if labels.source == "published":
         return {"pairs": {}, "trained": (), "people": ""}

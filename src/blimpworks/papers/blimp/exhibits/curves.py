@@ -10,6 +10,7 @@ Curves come from the catalogue of models, accuracies and regressions from the ca
 Source: Warstadt et al. (2020), section 6.3.
 """
 
+from collections import defaultdict
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -47,7 +48,7 @@ PRINTED_AT = {125_000: "0.125M", 1_000_000: "1M", 8_000_000: "8M", 64_000_000: "
 PRINTED_CURVES = {"blimp-txl-curve": "TXL", "blimp-lstm-curve": "LSTM"}
 """Rows of models.tsv with printed slopes, and the printed names of their models."""
 COMPLETE_TEXT = {"blimp-txl-curve": "transformer-xl-wt103", "blimp-lstm-curve": "lstm-gulordava"}
-"""The same models trained on the complete text, with printed accuracies."""
+"""Rows of Table 3 with these architectures trained on the complete text, by row of models.tsv."""
 SLOPE, TOKENS, PERPLEXITIES_AT = "slope", "log10 tokens", "perplexity"
 """Ends of column titles: accuracy gained per doubling of the text (0 to 1), logarithm of the
 tokens at which the line reaches human accuracy, and test perplexity."""
@@ -61,7 +62,7 @@ Curve = tuple[str, dict[int, list[str]]]
 
 
 def _read_curves(labels: Labels) -> dict[str, Curve]:
-    """Return the campaign's curves by row of models.tsv, from ``blimp_curves`` of the paper."""
+    """Return the campaign's curves by row of models.tsv; ``paper.blimp_curves`` computes them."""
     curves: dict[str, Curve] = {}
     for row, curve in labels.facts.get("blimp_curves", {}).items():
         sizes: dict[int, list[str]] = {size: [] for size in sorted({*curve["models"].values()})}
@@ -91,8 +92,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     figure = style.new_figure(style.PAGE_INCHES, 2.9 * len(curves))
     grid = figure.subplots(len(curves), 1, squeeze=False, sharey=True)
     for axes, (label, models_by_size) in zip(grid.flat, curves.values(), strict=True):
-        # Cells of mean accuracy by phenomenon and by size.
-        points: dict[str, dict[int, Cell]] = {}
+        points: dict[str, dict[int, Cell]] = defaultdict(dict)  # means by phenomenon and size
         for size, models in models_by_size.items():
             evaluated = [model for model in models if model in by_model.index]
             size_rows = rows[rows["model"].isin(evaluated)]
@@ -103,10 +103,11 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
                     cell_key = (name, f"{label}, {size_name(size)}")
                     mean = acc.computed_cell(accuracies, cell_key, UNWEIGHTED)
                     model_means = by_model.loc[evaluated, phenomenon].dropna()
-                    points.setdefault(phenomenon, {})[size] = _with_deviation(mean, model_means)
+                    points[phenomenon][size] = _with_deviation(mean, model_means)
 
         for number, (phenomenon, cells_by_size) in enumerate(points.items()):
-            # Points of one size are side by side, so that error bars don't hide each other.
+            # Points of one size are side by side, so that error bars don't hide each other. The
+            # axis is binary logarithmic, so the same distance is the same factor.
             dodge = 2 ** (DODGE * (number - len(NAMES) / 2))
             sizes, line_cells = [size * dodge for size in cells_by_size], [*cells_by_size.values()]
             values = [cell.value for cell in line_cells]
@@ -143,26 +144,34 @@ def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
     return cells
 
 
+TERM_COLUMNS = {analysis.DOUBLING: SLOPE, analysis.TO_HUMAN: TOKENS}
+"""Columns of the terms of a curve that ``slopes`` shows."""
+
+
+def _term_cell(term: pd.Series, label: str) -> Cell:
+    """Make the cell of a curve's term on a phenomenon, a row of the table of regressions."""
+    value, column = term["coefficient"], TERM_COLUMNS[term["term"]]
+    text = f"{value:.1f}"
+    if column == SLOPE:
+        text = f"{value:.4f} ± {term['high'] - value:.4f}".replace("-", "−")
+    keys, cell_key = ("analysis", "model", "term"), (TITLES[term["analysis"]], f"{label} {column}")
+    cell = row_cell("regressions", term, keys, "coefficient", cell_key, text)
+    if column == SLOPE:
+        cell = replace(cell, n=int(term["n"]), low=term["low"], high=term["high"])
+    return cell
+
+
 def slopes(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate slopes of the curves beside the printed slopes, and test perplexity by size."""
     printed, measured = read_printed(tables), labels.source == "measured"
     curves = _read_curves(labels) if measured else {}
-    # A term is a slope on a phenomenon, or the tokens at which the line reaches human accuracy.
-    terms = read_plain(REGRESSIONS, tables["curves"][0]) if measured else pd.DataFrame()
     slope_cells: list[Cell] = []
-    for curve_row, (label, _) in curves.items():
-        for _, term in terms[terms["model"] == curve_row].iterrows():
-            column = {analysis.DOUBLING: SLOPE, analysis.TO_HUMAN: TOKENS}.get(term["term"])
-            if column is None or term["analysis"] not in TITLES:
-                continue
-            value, cell_key = term["coefficient"], (TITLES[term["analysis"]], f"{label} {column}")
-            fields, text = {}, f"{value:.1f}"
-            if column == SLOPE:
-                fields = {"n": int(term["n"]), "low": term["low"], "high": term["high"]}
-                text = f"{value:.4f} ± {term['high'] - value:.4f}".replace("-", "−")
-            keys = ("analysis", "model", "term")
-            cell = row_cell("regressions", term, keys, "coefficient", cell_key, text)
-            slope_cells.append(replace(cell, **fields))
+    if measured:
+        terms = read_plain(REGRESSIONS, tables["curves"][0])
+        terms = terms[terms["term"].isin(TERM_COLUMNS) & terms["analysis"].isin(TITLES)]
+        for curve_row, (label, _) in curves.items():
+            curve_terms = terms[terms["model"] == curve_row]
+            slope_cells += [_term_cell(term, label) for _, term in curve_terms.iterrows()]
     slope_cells += _printed_slopes(printed, extrapolated=not measured)
     order = [*TITLES.values()]
     slope_cells.sort(key=lambda cell: order.index(cell.row))

@@ -45,7 +45,7 @@ SQUARE_INCHES = 0.42
 MATRIX_LETTERS = 32
 """Letters that fit in a line of names below the correlation matrix."""
 Series = Mapping[str, Sequence[Cell]]
-"""Cells of bars by series. Bars of a series have one colour and are of one model each."""
+"""Cells by series. A series has one bar for each model, all in one colour: "adjective"."""
 Panel = Mapping[str, tuple[str, ...]]
 """Paradigms by series: {"no adjective": ("determiner_noun_agreement_1", …), "adjective": …}."""
 
@@ -106,10 +106,10 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     names = acc.model_names(rows[rows["model"] == HUMAN], labels) | acc.model_names(rows, labels)
     cells = []
     for first, second in permutations(names, 2):
-        both = rows[rows["model"].isin([first, second])]
-        if common(both) >= acc.ENOUGH:
+        pair_rows = rows[rows["model"].isin([first, second])]
+        if common(pair_rows) >= acc.ENOUGH:
             cell_key = (names[first], names[second])
-            cells.append(acc.pearson_cell(both, cell_key, formulas.PEARSON, "model"))
+            cells.append(acc.pearson_cell(pair_rows, cell_key, formulas.PEARSON, "model"))
     width = max(style.COLUMN_INCHES, 1.6 + SQUARE_INCHES * len(names))
     if cells:
         figure = style.new_figure(width, 0.8 * width)
@@ -305,17 +305,17 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
         }
         series = _series_cells(panel_rows, names, title)
         # Only the panel of all phenomena has intervals.
-        drawn = {
+        without_intervals = {
             label: [replace(cell, low=None, high=None) for cell in series_cells]
             for label, series_cells in series.items()
         }
-        draw_groups(grid[phenomenon], groups, drawn, style.PAGE_INCHES / len(PANELS))
+        draw_groups(grid[phenomenon], groups, without_intervals, style.PAGE_INCHES / len(PANELS))
         grid[phenomenon].set_title(title, loc="left")
         cells += chain.from_iterable(series.values())
     # Intervals of all phenomena are one standard deviation over paradigms.
     means = _series_cells(series_rows, names, ALL_PHENOMENA)
     deviations: list[Cell] = []
-    drawn = {label: [] for label in means}
+    with_deviations: dict[str, list[Cell]] = {label: [] for label in means}
     for label, series_cells in means.items():
         for mean in series_cells:
             accuracies = select_rows(series_rows[label], mean.where)
@@ -323,8 +323,8 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
             deviation = acc.computed_cell(accuracies, cell_key, formulas.SPREAD)
             deviations.append(deviation)
             low, high = mean.value - deviation.value, mean.value + deviation.value
-            drawn[label].append(replace(mean, low=low, high=high))
-    draw_groups(grid[ALL_PHENOMENA], groups, drawn, style.PAGE_INCHES)
+            with_deviations[label].append(replace(mean, low=low, high=high))
+    draw_groups(grid[ALL_PHENOMENA], groups, with_deviations, style.PAGE_INCHES)
     grid[ALL_PHENOMENA].set_title(f"{ALL_PHENOMENA}, with standard deviations", loc="left")
     cells += [*chain.from_iterable(means.values()), *deviations]
     handles, texts = grid[PANELS[0]].get_legend_handles_labels()
@@ -350,7 +350,7 @@ def _in_both_sets(rows: pd.DataFrame, by: str) -> pd.DataFrame:
 def _generated_cells(rows: pd.DataFrame, model: str) -> list[Cell]:
     """Make a model's cells: accuracies by paradigm and set, their means, and the correlation."""
     # Means are over paradigms that both sets have, so that they can be compared.
-    cells, both = [], _in_both_sets(rows, "paradigm")
+    cells, common_rows = [], _in_both_sets(rows, "paradigm")
     for benchmark, name in SETS.items():
         set_rows = rows[rows["benchmark"] == benchmark]
         column, present = f"{model}: {name}", {*set_rows["paradigm"]}
@@ -358,11 +358,12 @@ def _generated_cells(rows: pd.DataFrame, model: str) -> list[Cell]:
         for uid in dict.fromkeys([*blimp.PHENOMENON_OF, *sorted(present)]):
             if uid in present:
                 cells.append(acc.mean_cell(set_rows[set_rows["paradigm"] == uid], (uid, column)))
-        if not both.empty:
-            cells.append(acc.mean_cell(both[both["benchmark"] == benchmark], (OVERALL, column)))
-    if common(both, "benchmark") >= acc.ENOUGH:
+        if not common_rows.empty:
+            common_set_rows = common_rows[common_rows["benchmark"] == benchmark]
+            cells.append(acc.mean_cell(common_set_rows, (OVERALL, column)))
+    if common(common_rows, "benchmark") >= acc.ENOUGH:
         cell_key = (OVERALL, f"{model}: r")
-        cells.append(acc.pearson_cell(both, cell_key, formulas.SETS_PEARSON, "benchmark"))
+        cells.append(acc.pearson_cell(common_rows, cell_key, formulas.SETS_PEARSON, "benchmark"))
     return cells
 
 
@@ -391,19 +392,20 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
             for cell in model_cells
             if cell.row != OVERALL
         ).pivot(index="row", columns="set", values="value")
-        both = accuracies.dropna()
+        in_both_sets = accuracies.dropna()
         note_style: dict[str, Any] = {"textcoords": "offset points", "ha": "left", "fontsize": 4.5}
         axes.plot([0, 100], [0, 100], color=style.GREY, lw=0.8)
         axes.axhline(50, color=style.GREY, lw=0.6, ls="--")
         axes.axvline(50, color=style.GREY, lw=0.6, ls="--")
         points: dict[str, Any] = {"ms": 2.6, "color": style.BLUE, "alpha": 0.8, "mew": 0}
-        axes.plot(both["released"], both["generated"], "o", **points)
+        axes.plot(in_both_sets["released"], in_both_sets["generated"], "o", **points)
         for uid, value in accuracies["generated"][accuracies["released"].isna()].items():
             axes.plot(0, value, ">", ms=4, color=style.ORANGE, mew=0, clip_on=False, zorder=3)
             axes.annotate(str(uid), (0, value), (5, -1.5), **note_style)
-        farthest = (both["released"] - both["generated"]).abs().nlargest(NUMBERED).index
+        differences = (in_both_sets["released"] - in_both_sets["generated"]).abs()
+        farthest = differences.nlargest(NUMBERED).index
         for number, uid in enumerate(farthest, start=1):
-            point = both["released"][uid], both["generated"][uid]
+            point = in_both_sets["released"][uid], in_both_sets["generated"][uid]
             axes.annotate(str(number), point, (2, 1.5), **note_style)
         # Their names are below the panel, where none hides another.
         listed = (f"{number} {uid}" for number, uid in enumerate(farthest, start=1))

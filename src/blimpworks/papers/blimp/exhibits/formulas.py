@@ -75,7 +75,7 @@ def extreme(rows: pd.DataFrame, end: Callable[..., float], formula: Formula) -> 
 
 
 def _align(rows: pd.DataFrame, by: str = "model") -> pd.DataFrame:
-    # A row for each paradigm that both models have; the columns are the models' accuracies.
+    # Accuracies [paradigms, models] on the paradigms that both models have.
     return rows.pivot(index="paradigm", columns=by, values="accuracy").dropna()
 
 
@@ -107,14 +107,18 @@ def _agreement(rows: pd.DataFrame, *, majority: bool) -> float:
 
 
 def _mean_accuracy(rows: pd.DataFrame, tie: float) -> float:
-    """Return the mean accuracy of judgements over paradigms in percent; a tie adds ``tie``."""
+    """Return the mean over paradigms of accuracy in percent; a tie counts as ``tie``, 0 or 0.5."""
     judged = rows[rows["margin"].notna()]
     right = (judged["margin"] > 0) + tie * (judged["margin"] == 0)
     return float(100 * right.groupby(judged["paradigm"]).mean().mean())
 
 
 def _extrapolated(rows: pd.DataFrame) -> float:
-    """Return log10 of the tokens that a model needs for human accuracy, by its printed slope."""
+    """Return log10 of the tokens that a model needs for human accuracy, by its printed slope.
+
+    ``rows``: printed numbers. The slope is accuracy (0 to 1) per doubling of the text. There are
+    also the tokens of the complete text, and from Table 3 human and model's accuracy [percent].
+    """
     slope = float(rows["value"][rows["column"].str.startswith("slope ")].item())
     tokens = float(rows["value"][rows["column"] == "training tokens"].item())
     table3, is_human = rows["exhibit"] == "table3", rows["row"] == HUMAN
@@ -125,8 +129,8 @@ def _extrapolated(rows: pd.DataFrame) -> float:
 
 
 def _change(rows: pd.DataFrame) -> float:
-    rerun, accuracies = rows["method"] == RERUN, rows["accuracy"]
-    return float(100 * (accuracies[rerun].mean() - accuracies[~rerun].mean()))
+    is_rerun, accuracies = rows["method"] == RERUN, rows["accuracy"]
+    return float(100 * (accuracies[is_rerun].mean() - accuracies[~is_rerun].mean()))
 
 
 PEARSON = Formula("Pearson's r of two models' accuracies over paradigms", _pearson)

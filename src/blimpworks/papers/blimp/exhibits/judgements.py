@@ -1,11 +1,16 @@
 """Make two tables of ours: human agreement with BLiMP's labels, and the ties of models.
 
 ``humans`` has phenomena and paradigms in rows. Its columns are human accuracies in percent, which
-should be equal (Warstadt et al. 2020, section 3.4): printed in Tables 3 and 4, from the released
-summary, and computed from the released ratings. A rating is one rater's choice on one pair.
-``ties`` has models and paradigms in rows. It counts judgements of pairs whose sentences are equally
-probable; in seven released pairs they are even identical. A model is wrong on all ties (section
-4.1); the corrected variant counts them as half right. A cell has a formula and a row filter.
+should be equal (Warstadt et al. 2020, section 3.4): as printed in Tables 3 and 4, from the released
+summary, and computed here from the released ratings. A rating is one rater's choice on one pair.
+Each of these columns has a second one, with the share of pairs on which most raters are right.
+
+``ties`` has models and paradigms in rows. A tie is a pair whose sentences are equally probable; in
+seven released pairs they are even identical. A model is wrong on all ties (section 4.1); the
+corrected variant counts each tie as half right.
+
+A cell is one number of a table, with its formula and a filter of the formula's rows (``where``). A
+``uid`` is the name of a paradigm, such as "passive_1".
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -28,12 +33,19 @@ from blimpworks.papers.blimp.tables import RATINGS
 from blimpworks.tables import ITEMS, JUDGEMENTS, read_table
 
 RATED = "ratings"
-PRINTED, SUMMARY, PRINTED_MAJORITY = "Printed", "Summary", "Majority, printed"
-# The paper also leaves out raters who did not confirm English; the summary counts them.
-VARIANTS = {"published": "Ratings", "corrected": "Stated rule"}
-"""Columns of ratings that the summary or the paper's rule counts, by the column that marks them."""
-MAJORITIES = {name: f"Majority, {name.lower()}" for name in (SUMMARY, *VARIANTS.values())}
-"""Column of pairs whose majority is right, for each column of right ratings."""
+"""Name of the input table of ratings."""
+# Titles of columns. The summary counts the ratings of "Ratings". "Stated rule" leaves more out: as
+# the paper says, those of raters who did not confirm that they speak English.
+PRINTED, SUMMARY, BY_SUMMARY, BY_RULE = "Printed", "Summary", "Ratings", "Stated rule"
+VARIANTS = {"published": BY_SUMMARY, "corrected": BY_RULE}
+"""{column of the table of ratings that marks the counted ones: column of ``humans``}"""
+PRINTED_MAJORITY = "Majority, printed"
+MAJORITIES = {
+    SUMMARY: "Majority, summary",
+    BY_SUMMARY: "Majority, ratings",
+    BY_RULE: "Majority, stated rule",
+}
+"""{column of right ratings: column of pairs on which most ratings are right}"""
 
 
 class Agreement(NamedTuple):
@@ -49,23 +61,24 @@ class Agreement(NamedTuple):
 AGREEMENTS = (
     Agreement(PRINTED),
     Agreement(SUMMARY, PRINTED),
-    Agreement("Ratings", PRINTED, SUMMARY),
-    Agreement("Stated rule", PRINTED),
+    Agreement(BY_SUMMARY, PRINTED, SUMMARY),
+    Agreement(BY_RULE, PRINTED),
     Agreement(PRINTED_MAJORITY),
     Agreement(MAJORITIES[SUMMARY], PRINTED_MAJORITY),
-    Agreement(MAJORITIES["Ratings"], PRINTED_MAJORITY, MAJORITIES[SUMMARY]),
-    Agreement(MAJORITIES["Stated rule"], PRINTED_MAJORITY),
+    Agreement(MAJORITIES[BY_SUMMARY], PRINTED_MAJORITY, MAJORITIES[SUMMARY]),
+    Agreement(MAJORITIES[BY_RULE], PRINTED_MAJORITY),
 )
 COUNTED, NUMBER = "Counted", "Number"
 ALL_PARADIGMS = "all paradigms"
 DIFFERS = "Differs"
-# Other paradigms of ``OTHERS`` are attention checks, or have ratings but no results.
+"""Column of remarks: which numbers of the row are not equal, as they should be."""
 REJECTED_UIDS = tuple(uid for uid, reason in release.OTHERS.items() if reason == release.REJECTED)
+"""Paradigms that the validation rejected; they have human results, but none of models."""
 EXACT = 1e-6
 """Largest difference of equal numbers, in points: the summary has all digits."""
 COLUMNS = (*(column.name for column in AGREEMENTS), COUNTED, DIFFERS)
 HEADS = {name: ("Majority,", name.partition(", ")[2]) for name in COLUMNS if ", " in name}
-"""Titles of columns in two lines."""
+"""Headings of columns in two lines."""
 
 
 @dataclass
@@ -73,7 +86,9 @@ class AgreementRow:
     """A row of ``humans``: all paradigms, those of a phenomenon, or one paradigm."""
 
     uids: Sequence[str]
+    """The row's paradigms."""
     cells: dict[str, Cell] = field(default_factory=dict)
+    """Cells by column."""
     half_units: dict[str, float] = field(default_factory=dict)
     """Half a unit of the last printed digit [points], by column of printed numbers."""
     remarks: list[str] = field(default_factory=list)
@@ -82,11 +97,10 @@ class AgreementRow:
 def _agreement_cells(
     ratings: pd.DataFrame, summary: pd.DataFrame, row: str, uids: Sequence[str]
 ) -> Iterator[Cell]:
-    """Yield a row's cells of agreement on the paradigms ``uids``, from summary and ratings."""
-    summary = summary[summary["paradigm"].isin(uids)]
+    """Yield cells of agreement on the paradigms ``uids`` for a row, from summary and ratings."""
     columns = {release.INDIVIDUAL: SUMMARY, release.MAJORITY: MAJORITIES[SUMMARY]}
     for method, column in columns.items():
-        rows = summary[summary["method"] == method]
+        rows = summary[summary["paradigm"].isin(uids) & (summary["method"] == method)]
         if not rows.empty:
             yield acc.mean_cell(rows, (row, column))
     for variant, name in VARIANTS.items():
@@ -118,7 +132,7 @@ def _count_cells(ratings: pd.DataFrame) -> Iterator[Cell]:
     validated = {*ratings["phenomenon"]} - {release.ATTENTION, release.UNVALIDATED}
     pairs: dict[str, Any] = {"phenomenon": sorted(validated)}
     checks: dict[str, Any] = {"phenomenon": release.ATTENTION}
-    # The formula and filter of each row.
+    # {row: (formula, filter of its rows)}
     counts: dict[str, tuple[Formula, dict[str, Any]]] = {
         "Assignments": (formulas.ASSIGNMENTS, {}),
         "Raters": (formulas.WORKERS, {}),
@@ -136,7 +150,7 @@ def _count_cells(ratings: pd.DataFrame) -> Iterator[Cell]:
 
 
 def _printed_numbers(tables: Tables) -> Iterator[tuple[PublishedRow, Cell]]:
-    """Yield the printed numbers of humans, each with its cell in the table of human agreement."""
+    """Yield the printed numbers of humans, each with its cell of ``humans``."""
     printed = read_printed(tables)
     for _, row in printed[(printed["row"] == HUMAN) | (printed["column"] == HUMAN)].iterrows():
         number, column = PublishedRow.model_validate(row.to_dict()), PRINTED
@@ -173,13 +187,15 @@ def _differences(row: AgreementRow) -> tuple[list[str], list[str]]:
 def _sections_of(filled_rows: Collection[str]) -> list[Section]:
     """Make the sections: phenomena, the paradigms of each phenomenon, and rejected paradigms."""
     groups = {"Phenomenon": {ALL_PARADIGMS: ALL_PARADIGMS, **NAMES}}
-    for phenomenon, paradigms in (*PARADIGMS.items(), ("Rejected", REJECTED_UIDS)):
-        groups[NAMES.get(phenomenon, phenomenon)] = {uid: uid for uid in paradigms}
-    filled_groups = {
-        title: {key: name for key, name in names.items() if key in filled_rows}
-        for title, names in groups.items()
-    }
-    return [Section(title, names, COLUMNS) for title, names in filled_groups.items() if names]
+    for phenomenon, paradigms in PARADIGMS.items():
+        groups[NAMES[phenomenon]] = {uid: uid for uid in paradigms}
+    groups["Rejected"] = {uid: uid for uid in REJECTED_UIDS}
+    sections = []
+    for title, names in groups.items():
+        filled = {key: name for key, name in names.items() if key in filled_rows}
+        if filled:
+            sections.append(Section(title, filled, COLUMNS))
+    return sections
 
 
 def humans(tables: Tables, labels: Labels) -> Exhibit:
@@ -188,41 +204,46 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
     summary = acc.read_released(tables, [release.INDIVIDUAL, release.MAJORITY], rejected=True)
     rows = {ALL_PARADIGMS: AgreementRow([*PHENOMENON_OF])}
     for phenomenon, paradigms in PARADIGMS.items():
-        rows |= {phenomenon: AgreementRow(paradigms)} | {
-            uid: AgreementRow([uid]) for uid in paradigms
-        }
+        rows[phenomenon] = AgreementRow(paradigms)
+        rows |= {uid: AgreementRow([uid]) for uid in paradigms}
     rows |= {uid: AgreementRow([uid]) for uid in REJECTED_UIDS}
     for number, cell in _printed_numbers(tables):
         row = rows[cell.row]
-        row.cells[cell.column], row.half_units[cell.column] = cell, number.half_unit
-        if number.exhibit == "table4" and number.fault:  # the paper prints it in another row
+        row.cells[cell.column] = cell
+        row.half_units[cell.column] = number.half_unit
+        # The fault of all these numbers is that the paper prints them in another row.
+        if number.exhibit == "table4" and number.fault:
             row.remarks.append(f"printed in the row of {number.row}")
-    differs_from_summary = set()
+    differing_rows = set()  # rows in which ratings and summary differ
     for key, row in rows.items():
-        cells = _agreement_cells(ratings, summary, key, row.uids)
-        row.cells |= {cell.column: cell for cell in cells}
+        for cell in _agreement_cells(ratings, summary, key, row.uids):
+            row.cells[cell.column] = cell
         from_print, from_summary = _differences(row)
         row.remarks += [*from_print, *from_summary]
         if from_summary:
-            differs_from_summary.add(key)
+            differing_rows.add(key)
     counts = [*_count_cells(ratings)] if tables.get(RATED) else []
     single_paradigms = {*PHENOMENON_OF, *REJECTED_UIDS}
     description = describe(
         "humans",
         complete=not (ratings.empty or summary.empty),
-        same=len(single_paradigms - differs_from_summary),
+        same=len(single_paradigms - differing_rows),
         total=len(single_paradigms),
     )
     sections = _sections_of([key for key, row in rows.items() if row.cells])
     if counts:
         sections.append(Section("Counts", {cell.row: cell.row for cell in counts}, [NUMBER]))
-    in_order = [r.cells[column] for r in rows.values() for column in COLUMNS if column in r.cells]
-    remarks = {key: {DIFFERS: "; ".join(r.remarks)} for key, r in rows.items() if r.cells}
+    cells: list[Cell] = []
+    remarks = {cell.row: {DIFFERS: ""} for cell in counts}
+    for key, row in rows.items():
+        cells += [row.cells[column] for column in COLUMNS if column in row.cells]
+        if row.cells:
+            remarks[key] = {DIFFERS: "; ".join(row.remarks)}
     return Exhibit(
         **description,
-        cells=[*in_order, *counts],
+        cells=[*cells, *counts],
         sections=sections,
-        remarks=remarks | {cell.row: {DIFFERS: ""} for cell in counts},
+        remarks=remarks,
         heads=HEADS,
         widths={DIFFERS: 0.25},
     )
@@ -232,7 +253,7 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
 PAIRS, TIED, SAME = "Pairs", "Ties", "Same sentence twice"
 WRONG, HALF = "Ties wrong (published)", "Ties half (corrected)"
 TIE_HEADS = {title: title.rpartition(" ")[::2] for title in (SAME, WRONG, HALF)}
-"""Titles of columns in two lines; the second has the last word."""
+"""Headings of columns in two lines; the second has the last word."""
 MOST_PARADIGMS = 3
 """Number of paradigms that the table shows for each model: those with the most ties."""
 
@@ -240,7 +261,10 @@ MOST_PARADIGMS = 3
 def _tie_cells(
     judgements: pd.DataFrame, items: pd.DataFrame, row: str, where: dict[str, Any]
 ) -> Iterator[Cell]:
-    """Yield a row's cells: numbers of pairs and ties, and accuracy with ties wrong and half."""
+    """Yield a row's cells: numbers of pairs and ties, and accuracy with ties wrong and half.
+
+    ``where`` selects the row's judgements by model, language, method and perhaps paradigm.
+    """
     rows = select_rows(judgements, where)
     yield acc.formula_cell(rows, (row, PAIRS), formulas.MARGIN_COUNT, "judgements", where)
     tie_filter = where | {"margin": 0.0}
@@ -249,6 +273,8 @@ def _tie_cells(
     identical_filter = {"paradigm": where.get("paradigm", paradigms), "identical": True}
     yield acc.formula_cell(items, (row, SAME), COUNT, "items", identical_filter)
     n = int(formulas.MARGIN_COUNT(rows))
+    if n == 0:  # for a model that knows none of the words
+        return
     for column, formula in {WRONG: formulas.TIES_WRONG, HALF: formulas.TIES_HALF}.items():
         cell = acc.formula_cell(rows, (row, column), formula, "judgements", where, "{:.2f}")
         yield acc.with_interval(cell, n)
@@ -275,6 +301,7 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
             continue
         rows = read_plain(JUDGEMENTS, paths[model])
         rows = rows[rows["paradigm"].isin(PHENOMENON_OF)]
+        # The method that exhibits show is first.
         methods = sorted({*rows["method"]}, key=lambda method: (method != labels.method, method))
         for method in methods:
             row = f"{name}: all paradigms, {method.replace('_', ' ')}"

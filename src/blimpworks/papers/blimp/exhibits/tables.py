@@ -2,7 +2,10 @@
 
 Each function makes the table of its name, from accuracies of paradigms (see ``accuracies``, which
 explains cells and ``uid``) and printed numbers. Rows are models in Table 3 and paradigms in Table
-4. A cell ``stands_for`` the (row, column) of the paper's number in ``config/published/blimp``.
+4. A cell has titles of row and column, such as ("GPT-2", "Anaphor agreement"). Its ``stands_for``
+has the keys of the number in ``config/published/blimp`` that it is compared with: ("gpt2-large",
+"anaphor_agreement"). The measured form of a table has a campaign's numbers. The published form has
+the paper's, and numbers computed from these or from the released results.
 Source: Warstadt et al. (2020). Since August 2021 the authors' repository calls Tables 3 and 4
 misreported and has accuracies of a second run. The paper and its released results show which
 numbers are wrong (docs/blimp_numbers.md).
@@ -189,7 +192,10 @@ MOST_PARADIGMS = 15
 def _compare_runs(
     rows: pd.DataFrame, published: shared.Place, rerun: shared.Place, change: shared.Place
 ) -> list[Cell]:
-    """Make three cells, with these (row, column): mean accuracy in each run, and the change."""
+    """Make three cells of the ``rows``: mean accuracies in both runs, and the change.
+
+    ``published``, ``rerun``, ``change``: (row, column) of each cell.
+    """
     cell = acc.computed_cell(rows, change, formulas.CHANGE)
     signed = f"{cell.value:+.1f}".replace("-", "−")
     return [
@@ -213,15 +219,17 @@ def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
     row_names = {model: f"{name}, {PRINTED}" for model, name in names.items()}
     printed_numbers = shared.printed_cells(model_rows, row_names, HEADINGS)
     faulty = model_rows[model_rows["fault"] != ""]
-    wrong = {(row_names[row["row"]], HEADINGS[row["column"]]) for _, row in faulty.iterrows()}
+    bold = {(row_names[row["row"]], HEADINGS[row["column"]]) for _, row in faulty.iterrows()}
     cells: list[Cell] = []
     for model, name in names.items():
         cells += [cell for cell in printed_numbers if cell.row == row_names[model]]
-        for phenomenon, heading in HEADINGS.items() if len(rows) else ():
+        if rows.empty:
+            continue
+        for phenomenon, heading in HEADINGS.items():
             accuracies = acc.rows_of_model(rows, model, acc.paradigms_of(phenomenon))
             cell_keys = [(f"{name}, {version}", heading) for version in versions[1:]]
             cells += _compare_runs(accuracies, *cell_keys)
-    # A second section lists the paradigms that changed most.
+    # A second section lists the paradigms that changed most. ``changes`` counts them by model.
     changes: list[str] = []
     if len(rows):
         wide = rows.pivot(index=["model", "paradigm"], columns="method", values="accuracy")
@@ -236,10 +244,11 @@ def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
             cell_keys = [(title, column) for column in (*RUNS, CHANGED)]
             for cell in _compare_runs(acc.rows_of_model(rows, model, [uid]), *cell_keys):
                 cells.append(replace(cell, printed=is_printed))
-            printed_titles |= {title: title} if is_printed else {}
+            if is_printed:
+                printed_titles[title] = title
         sections.append(Section("What moved most", printed_titles, [*RUNS, CHANGED]))
     description = describe("erratum", changes=changes, most=MOST_PARADIGMS)
-    return Exhibit(**description, cells=cells, sections=sections, heads=HEADS, bold=wrong)
+    return Exhibit(**description, cells=cells, sections=sections, heads=HEADS, bold=bold)
 
 
 # Numbers of the running text. A key is the (row, column) of a printed number.
@@ -306,9 +315,10 @@ STATEMENTS: dict[shared.Place, Statement] = {
 def _statement_cell(
     key: shared.Place, column: str, rows: pd.DataFrame, tables: shared.Tables, labels: Labels
 ) -> Cell | None:
-    """Make the cell of a statement; None unless all its models have all its paradigms.
+    """Make the cell of a statement in ``column``; None if one of its models lacks a paradigm.
 
-    ``key`` is a key of ``STATEMENTS``, or a model and the name of a contrast.
+    ``key`` is a key of ``STATEMENTS``, or a model and the name of a contrast. ``rows``: accuracies
+    of models and humans.
     """
     statement = STATEMENTS.get(key) or _contrast(key[1], key[0])
     subject = SUBJECTS.get(key[0]) or labels.models.get(key[0], key[0])

@@ -17,7 +17,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from blimpworks.campaign.methods import PREFIXES
 from blimpworks.errors import UserError, fault_of, reading
 from blimpworks.files import load_json, text_of
 from blimpworks.items import evenly, item_id
@@ -61,8 +60,9 @@ class Record(BaseModel):
     @property
     def method(self) -> str | None:
         """The prefix method that the paradigm allows; no released paradigm allows both."""
-        allowed = (self.one_prefix_method, self.two_prefix_method)
-        return next((m for m, yes in zip(PREFIXES, allowed, strict=True) if yes), None)
+        if self.one_prefix_method:
+            return "one_prefix"
+        return "two_prefix" if self.two_prefix_method else None
 
     def spans(self) -> Spans:
         """Return the half-open spans of both critical words, in characters; None without a method.
@@ -125,9 +125,16 @@ def build_items(files: Sequence[Path], output: Path, pairs: int, most: int | Non
 
     ``pairs`` is each file's number of pairs, of which at most ``most`` are taken evenly. Phenomena
     are those of Tables 2 and 4, which count both paradigms of "s-selection" as argument structure.
+    Raises UserError for two files of one paradigm.
     """
     rows: list[dict[str, Any]] = []
+    paradigms = [path.stem for path in files]
     for path in files:
+        if paradigms.count(path.stem) > 1:
+            raise UserError(
+                f"{path} is one of {paradigms.count(path.stem)} files of paradigm {path.stem}; "
+                "expected one. Name each paradigm once."
+            )
         for record in evenly(list(read_records(path, pairs)), most):
             good, bad = record.sentence_good, record.sentence_bad
             row: dict[str, Any] = {
@@ -151,8 +158,8 @@ def build_items(files: Sequence[Path], output: Path, pairs: int, most: int | Non
             for side, span in zip(("good", "bad"), record.spans(), strict=True):
                 row[f"{side}_start"], row[f"{side}_end"] = span
             rows.append(row)
-    same = sum(row["identical"] for row in rows)
-    if same:
-        log.warning("%s: %d of %d pairs are twice the same sentence", output, same, len(rows))
+    identical = sum(row["identical"] for row in rows)
+    if identical:
+        log.warning("%s: %d of %d pairs are twice the same sentence", output, identical, len(rows))
     write_rows(rows, ITEM_SCHEMA, output)
     return len(rows)

@@ -1,8 +1,16 @@
 """Define declarations of generated paradigms, and the forms that fill the slots of their sentences.
 
-``generate.read_declaration`` reads a YAML file into a ``Paradigm``; its module has an example. Each
-draw chooses a constituent. ``forms_of`` returns the text of a slot, {name} or {name.form}, as a
-string for each lexical entry: Warstadt et al. (2020, section 3.1) compare lengths in entries.
+``generate.read_declaration`` reads a YAML file into a ``Paradigm``, with one or more schemes::
+
+    draw: {who: {is: noun}, act: {is: verb, subject: [who]}}
+    good: The {who} {act.past}.
+    bad: The {who} {act.base}.
+
+A draw (``who``) chooses a constituent, such as a noun in the plural. Its category (``is``) decides
+the class here, ``NounDraw``. Draws name earlier draws that they must fit (``subject``). A slot of a
+sentence has a draw, and perhaps one of its forms: {who}, {act.past}. ``forms_of`` returns the text
+of a slot as a string for each lexical entry, because Warstadt et al. (2020, section 3.1) compare
+the lengths of sentences in entries.
 """
 
 import re
@@ -35,7 +43,10 @@ class Draw(Strict):
     """Base of all draws: what to choose for a constituent of the sentences."""
 
     def names(self) -> Iterator[tuple[str, str, Sequence[str]]]:
-        """Yield each key that names another draw, that name, and the categories allowed for it."""
+        """Yield the names of other draws, each with its key and the categories allowed for it.
+
+        An example: ("subject", "who", ["noun", "phrase"]).
+        """
         for key, field in type(self).model_fields.items():
             if not isinstance(field.json_schema_extra, dict):
                 continue
@@ -46,7 +57,7 @@ class Draw(Strict):
 
 
 def _names(*categories: str, default: Any = ()) -> Any:
-    # The field of a key that names other draws, of these categories.
+    # Declares a key whose value is the name or names of other draws, of these categories.
     return Field(default, json_schema_extra={"names": [*categories]})
 
 
@@ -78,9 +89,9 @@ class VerbDraw(Draw):
     irregular: bool | None = None
     """Whether past and participle differ."""
     distinct_past: bool = False
-    """Whether past and base must differ (unlike those of "put")."""
+    """Whether past and base must differ ("put" is excluded)."""
     distinct_participle: bool = False
-    """Whether participle and base must differ (unlike those of "come")."""
+    """Whether participle and base must differ ("come" is excluded)."""
     particle: bool | None = None
     """Whether it has a particle."""
     unlike: Names = _names("verb")
@@ -98,7 +109,7 @@ class NominalDraw(Draw):
     plural: Literal["regular", "irregular"] | None = None
     """Type of its plural, which must differ from the singular."""
     distinct_plural: bool = False
-    """Whether a plural must differ from the singular (unlike that of "sheep")."""
+    """Whether a plural must differ from the singular ("sheep" is excluded)."""
     gender: tuple[lexicon.Gender, ...] = get_args(lexicon.Gender)
     classes: lexicon.Restriction = ""
     other_than: tuple[str, ...] = ()
@@ -169,7 +180,7 @@ class PredicateDraw(Draw):
     """A question requires an auxiliary, which may be "do"."""
     forms: tuple[Realised, ...] = get_args(Realised)
     agreeing: bool = False
-    """Whether it must differ from its counterpart in the other number."""
+    """Whether it must differ from its counterpart in the other number, as "has" and "have" do."""
     like: Name | None = _names("predicate", default=None)
     """A predicate to copy the auxiliary and the verb form from."""
 
@@ -280,8 +291,8 @@ OTHER_NUMBER: dict[lexicon.Number, lexicon.Number] = {"sg": "pl", "pl": "sg"}
 THEMSELVES = "themselves"
 REFLEXIVES = {"m": ("himself",), "f": ("herself",), "n": ("itself",)}
 """Reflexives of singulars, by gender."""
-EITHER = {True: ("himself", "herself"), False: ("itself", "himself", "herself")}
-"""Reflexives of persons of either gender, and of animals."""
+COMMON_REFLEXIVES = {True: ("himself", "herself"), False: ("itself", "himself", "herself")}
+"""Reflexives of singulars of common gender, by whether they are persons; the others are animals."""
 CASES = {
     "himself": {"nominative": "he", "accusative": "him"},
     "herself": {"nominative": "she", "accusative": "her"},
@@ -318,7 +329,7 @@ class NounForm:
         if self.number == "pl":
             return (THEMSELVES,)
         if self.entry.gender == "c":
-            return EITHER["person" in self.entry.classes]
+            return COMMON_REFLEXIVES["person" in self.entry.classes]
         return REFLEXIVES[self.entry.gender]
 
     @property
@@ -393,7 +404,7 @@ Entry = lexicon.Verb | lexicon.Determiner | lexicon.Adjective
 Constituent = Entry | NounForm | Predicate | Pronoun | Forms | None
 """A drawn constituent; a tuple is a row of words, None the object of a verb that takes none."""
 
-
+PREDICATE_FORMS = ("", "aux", "verb", "finite", "rest")
 NOUN_FORMS: FormGetters = {
     "": lambda noun: (*noun.det, noun.text),
     "swapped": lambda noun: (*noun.det, noun.entry.forms[OTHER_NUMBER[noun.number]]),
@@ -411,9 +422,9 @@ FORMS_BY_CATEGORY: Mapping[str, FormGetters] = {
     },
     "determiner": {"": lambda entry: (entry.determiner,), "swapped": lambda e: (e.swapped,)},
     "predicate": {
-        f"{'swapped.' * swapped}{name}".rstrip("."): methodcaller("realised", name, swapped)
-        for swapped in (False, True)
-        for name in ("", "aux", "verb", "finite", "rest")
+        **{name: methodcaller("realised", name, False) for name in PREDICATE_FORMS},
+        "swapped": methodcaller("realised", "", True),
+        **{f"swapped.{name}": methodcaller("realised", name, True) for name in PREDICATE_FORMS[1:]},
     },
     "adjective": {"": lambda adjective: (adjective.adjective,)},
     "pronoun": {"": lambda pronoun: (pronoun.text,)},

@@ -4,7 +4,9 @@ A scheme has named draws such as "act: a verb; who: a noun that can be its subje
 ``Builder.draw`` returns the drawn constituents by name, which ``generate`` puts into sentences. A
 pool is the list of entries from which a draw chooses, all with the same probability (Warstadt et
 al. 2020, 3.1). A realisation is a verb's form with its auxiliary. Its counterpart has the other
-number: "has seen" for "have seen". ``classes`` are classes of nouns, such as "person".
+number: "has seen" for "have seen". ``classes`` are classes of nouns, such as ("person",). A verb
+accepts a noun as subject if the noun's classes satisfy the verb's restriction: ``accepts("person",
+("person",))``.
 """
 
 import random
@@ -20,7 +22,7 @@ from blimpworks.papers.blimp.items.declarations import OTHER_NUMBER, Forms, Noun
 from blimpworks.papers.blimp.items.lexicon import SAME, Adjective, Determiner, Lexicon, Number, Verb
 
 NounGroups = dict[tuple[tuple[str, ...], Number], list[NounForm]]
-"""Nouns by classes and number; a restriction accepts all nouns of such a group, or none."""
+"""Nouns by (classes, number). A restriction accepts all nouns of a group, or none of them."""
 PRESENT: dict[Number, entries.VerbForm] = {"sg": "third", "pl": "base"}
 
 
@@ -42,14 +44,16 @@ class Pools:
     def nouns(self, draw: declared.NominalDraw) -> NounGroups:
         """Group the nouns in the numbers that a draw allows."""
         groups: NounGroups = defaultdict(list)
-        irregular, relational = draw.plural == "irregular", "relational" in draw.tags
+        # Types of nouns that a draw must ask for.
+        with_relational = draw.relational or "relational" in draw.tags
         for noun in self.lexicon.nouns:
+            plural_type = "irregular" if noun.irregular else "regular"
             if (
-                (draw.plural is None or (noun.marked and noun.irregular == irregular))
+                (draw.plural is None or (noun.marked and draw.plural == plural_type))
                 and (noun.plural != SAME or not draw.distinct_plural)
                 and (draw.mass or not noun.mass)
                 and (draw.proper or "name" not in noun.tags)
-                and (draw.relational or relational or "relational" not in noun.tags)
+                and (with_relational or "relational" not in noun.tags)
                 and noun.gender in draw.gender
                 and noun.noun not in draw.other_than
                 and noun.tags.issuperset(draw.tags)
@@ -64,7 +68,7 @@ class Pools:
         """List the verbs that a draw allows if its subject and object are still open."""
         accepts = self.accepts
         # Classes of nouns that ``subject_within`` excludes, so that no subject may have them.
-        outside = [c for c in self.noun_classes if not accepts(draw.subject_within, c)]
+        excluded = [c for c in self.noun_classes if not accepts(draw.subject_within, c)]
         return [
             verb
             for verb in self.lexicon.verbs
@@ -79,7 +83,7 @@ class Pools:
             and not (draw.distinct_past and verb.form("past") == verb.verb)
             and not (draw.distinct_participle and verb.form("participle") == verb.verb)
             and draw.particle in (None, bool(verb.particle))
-            and not any(accepts(verb.subject, classes) for classes in outside)
+            and not any(accepts(verb.subject, classes) for classes in excluded)
             and all(accepts(verb.subject, (name,)) for name in draw.subject_accepts.split())
         ]
 
@@ -104,17 +108,22 @@ class Pools:
     def _realisations(
         self, draw: declared.PredicateDraw, number: Number, stative: bool
     ) -> list[list[Realisation]]:
-        """Return a list of finite forms, and one of forms with an auxiliary; no list is empty."""
+        """Return the realisations that a draw allows with a subject in ``number``.
+
+        One list has finite verbs, one has verbs with an auxiliary; an empty list is left out. A
+        ``stative`` verb ("know") has no gerund. Questions and negations need an auxiliary.
+        """
         finite, with_auxiliary = [], []
-        statement = draw.verb and draw.use == "statement" and draw.negated != "yes"
-        if statement and draw.auxiliary != "always":
+        is_plain_statement = draw.use == "statement" and draw.negated != "yes"
+        if draw.verb and is_plain_statement and draw.auxiliary != "always":
             if "present" in draw.forms:
                 finite.append(Realisation(None, False, PRESENT[number]))
             if "past" in draw.forms:
                 finite.append(Realisation(None, False, "past"))
-        for entry in self.auxiliaries.values() if draw.auxiliary != "none" else ():
+        for entry in self.auxiliaries.values():
             if (
-                number in entry.numbers
+                draw.auxiliary != "none"
+                and number in entry.numbers
                 and (draw.verb or "copula" in entry.use)
                 and (not draw.among or entry.auxiliary in draw.among)
                 and (not draw.verb or entry.takes in draw.forms)
@@ -182,7 +191,7 @@ class Builder:
         return self._drawn
 
     def _pool(self, key: Any, make: Callable[[], Member]) -> Member:
-        """Return the pool for ``key``, made once; ``key`` has all that the pool depends on."""
+        """Return the pool of ``key``, which is made once; a pool depends on nothing but its key."""
         if key not in self._computed:
             self._computed[key] = make()
         return cast(Member, self._computed[key])
@@ -219,7 +228,7 @@ class Builder:
     def _noun(
         self, name: str, draw: declared.NominalDraw, further: frozenset[str] = frozenset()
     ) -> NounForm:
-        """Draw a noun; ``further`` has restrictions that the draw does not name."""
+        """Draw a noun; it must also satisfy the restrictions ``further``, such as "person"."""
         restrictions = {verb.subject for verb in self._constituents(draw.subject_of)}
         restrictions |= {verb.object for verb in self._constituents(draw.object_of)}
         restrictions |= {adjective.noun for adjective in self._constituents(draw.said_of)}

@@ -109,12 +109,14 @@ def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[tuple[str,
 
 
 def _form_names(draw: draws.AnyDraw) -> Collection[str]:
-    """Return the names of forms that a slot can have after its dot; "" for none."""
+    """Return the names of forms that a slot can have after its dot; "" is a slot without a dot."""
     if draw.category != "choice":
         return draws.FORMS_BY_CATEGORY[draw.category]
-    groups = (draw.among, *draw.by_number.values())
-    lengths = [1 if isinstance(row, str) else len(row) for group in groups for row in group]
-    shortest = min(lengths, default=0)
+    rows = list(draw.among)
+    for rows_of_number in draw.by_number.values():
+        rows += rows_of_number
+    # Words that each row has are forms: "0", "1", …
+    shortest = min((1 if isinstance(row, str) else len(row) for row in rows), default=0)
     return ("", *map(str, range(shortest))) if shortest else ()
 
 
@@ -124,7 +126,11 @@ def _form_names(draw: draws.AnyDraw) -> Collection[str]:
 def _references(
     draw: draws.AnyDraw, lexicon: Lexicon, vocabulary: Mapping[str, Collection[str]]
 ) -> Iterator[tuple[str, str, Collection[str], str]]:
-    """Yield each word that a draw names: key, word, words in ``vocabulary``, and lexicon's file."""
+    """Yield the words of the lexicon that a draw names.
+
+    Each is a tuple: key of the draw, word, the words that the key may have, and their file.
+    ``vocabulary``: words by file of the lexicon.
+    """
     if isinstance(draw, draws.VerbDraw | draws.AdjectiveDraw):
         # Words that a draw is limited to must have its frame.
         if isinstance(draw, draws.VerbDraw):
@@ -146,7 +152,10 @@ def _references(
 
 
 def _without_counterpart(draw: draws.AnyDraw, scheme: draws.Scheme, pools: Pools) -> list[str]:
-    """Return two phrases, on an entry that lacks the other number and on its exclusion, or []."""
+    """Look for an entry that a draw allows, but that has no form in the other number.
+
+    Return two phrases, that name it and say how to exclude it; [] without such an entry.
+    """
     if isinstance(draw, draws.NominalDraw):
         for group in pools.nouns(draw).values():
             for form in group:
@@ -198,6 +207,7 @@ def check_vocabulary(declaration: draws.Paradigm, lexicon: Lexicon, path: Path) 
 
 ARTICLE = re.compile(r"\b([Aa])(\]? \[?)(\w[\w'-]*)")
 """An article and the word after it, which may be in brackets: "a [apple"."""
+WORD = re.compile(r"[\w'-]+")
 MOST_FRUITLESS_DRAWS = 2000
 """Number of successive draws without a new pair after which a paradigm is exhausted."""
 Draws = Mapping[str, draws.Constituent]
@@ -227,14 +237,17 @@ class Pair:
 
 def _fill(template: str, drawn: Draws, scheme: draws.Scheme) -> tuple[str, draws.Forms]:
     """Return a template's text with filled slots, and the forms of its lexical entries."""
-    # Texts between slots, and the two groups of each slot, in turn.
-    text, *pieces = SLOT.split(template)
-    entries = re.findall(r"[\w'-]+", text)
-    for name, form, literal in zip(*(pieces[i::3] for i in range(3)), strict=True):
-        forms = draws.forms_of(drawn[name], scheme.draw[name].category, form.removeprefix("."))
-        text += " ".join(forms) + literal
-        entries += [*forms, *re.findall(r"[\w'-]+", literal)]
-    return text, tuple(entries)
+    text, end_of_slot = "", 0
+    entries: list[str] = []
+    for slot in SLOT.finditer(template):
+        literal = template[end_of_slot : slot.start()]
+        name, form = slot[1], slot[2].removeprefix(".")
+        forms = draws.forms_of(drawn[name], scheme.draw[name].category, form)
+        text += literal + " ".join(forms)
+        entries += [*WORD.findall(literal), *forms]
+        end_of_slot = slot.end()
+    literal = template[end_of_slot:]
+    return text + literal, (*entries, *WORD.findall(literal))
 
 
 def make_sentence(template: str, drawn: Draws, scheme: draws.Scheme, sounds: Sounds) -> Sentence:
@@ -270,7 +283,8 @@ class Generator:
         bad = make_sentence(scheme.bad, drawn, scheme, sounds)
         if good.text == bad.text:
             raise Redraw("both sentences are the same")
-        # Prefix methods need sentences that share the prefix, or else the word after it.
+        # Both sentences have the same prefix (one-prefix method) or the same word after it
+        # (two-prefix method).
         fields: dict[str, Any] = {}
         if method:
             shared, varying = ("prefix", "word") if method == "one_prefix" else ("word", "prefix")

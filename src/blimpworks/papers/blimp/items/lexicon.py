@@ -290,9 +290,20 @@ def read_lexicon(folder: Path) -> Lexicon:
     classes = read_classes(folder / "classes.yaml")
 
     def read_entries(name: str, entry_type: type[Entry], *class_columns: str) -> list[Entry]:
-        """Read a table; its ``class_columns`` must name classes of the hierarchy."""
+        """Read a table; its ``class_columns`` must name classes of the hierarchy.
+
+        A counterpart in the column ``swapped`` must be an entry of the table, too.
+        """
         rows = read_rows(entry_type, folder / name)
+        word_column = next(iter(entry_type.model_fields))
+        entry_words = {getattr(entry, word_column) for entry in rows}
         for line, entry in enumerate(rows, start=2):
+            swapped = getattr(entry, "swapped", "")
+            if swapped and swapped not in entry_words:
+                raise UserError(
+                    f"{folder / name}:{line}: swapped is {swapped!r}, which has no row in this "
+                    "table; correct it, or add its row."
+                )
             for column in class_columns:
                 cell = getattr(entry, column)
                 for word in cell.split() if isinstance(cell, str) else cell:

@@ -2,13 +2,13 @@
 
 ``FACTS`` maps the name of each fact to a function that computes it from a campaign and catalogue.
 The facts are the models of each series (a group of models that share columns), how LSTMs were
-trained, and how they decide pairs.
-``paper.py`` registers ``FACTS``; an exhibit finds the values in ``labels.facts``, such as
+trained, and how they decide pairs. ``paper.py`` registers ``FACTS``; an exhibit finds the values in
+``labels.facts``, such as
 ``{"clams_models": {"mono": ["clams-lstm-mono", …], "multi": […], "bert": […], "mbert": […]}}``.
 The module imports nothing slow, because each parse of the Snakefile loads it.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +22,7 @@ from blimpworks.papers.clams.exhibits import BENCHMARK
 from blimpworks.papers.clams.settings import ClamsOptions, methods_of, variant_of
 
 MONO, MULTI, BERT, MBERT = "mono", "multi", "bert", "mbert"
-"""Series of models: LSTMs of one language and of all, masked models of one language and of all."""
+"""Series of models: LSTMs of one language, LSTMs of all languages, and masked models likewise."""
 PRINTED_MODELS = {
     MONO: "clams-lstm-mono",
     MULTI: "clams-lstm-multi",
@@ -35,28 +35,32 @@ PRINTED_MODELS = {
 def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
     """Return the models of each series: the paper's model, else the campaign's first such model.
 
-    A model with several seeds is a list of models.
+    A model that was trained from several seeds has an entry for each seed.
     """
-    series_of = {
-        ("lstm", True): MONO,
-        ("lstm", False): MULTI,
-        ("masked", True): BERT,
-        ("masked", False): MBERT,
+    series_by_type = {
+        ("lstm", "monolingual"): MONO,
+        ("lstm", "multilingual"): MULTI,
+        ("masked", "monolingual"): BERT,
+        ("masked", "multilingual"): MBERT,
     }
-    # Models by series and by row of the catalogue; models of a row differ only in their seed.
-    models_of_series: dict[str, dict[str, list[str]]] = {series: {} for series in PRINTED_MODELS}
-    for name, row in catalogue.models.items():
-        series = series_of.get((row.architecture, row.scope == "monolingual"))
-        if series and (not row.papers or BENCHMARK in row.papers):
-            models_of_series[series].setdefault(catalogue.row_of(name), []).append(name)
-    return {
-        series: rows.get(PRINTED_MODELS[series], next(iter(rows.values()), []))
-        for series, rows in models_of_series.items()
-    }
+    chosen: dict[str, list[str]] = {}
+    for series, printed_model in PRINTED_MODELS.items():
+        # {row of models.tsv: its models, which differ in their seed}
+        candidates: dict[str, list[str]] = defaultdict(list)
+        for name, row in catalogue.models.items():
+            may_be_shown = not row.papers or BENCHMARK in row.papers
+            if may_be_shown and series_by_type.get((row.architecture, row.scope)) == series:
+                candidates[catalogue.row_of(name)].append(name)
+        first_models = [*candidates.values(), []][0]
+        chosen[series] = candidates.get(printed_model, first_models)
+    return chosen
 
 
 def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
-    """Describe for a caption the LSTMs that the campaign trains; empty without any."""
+    """Describe for a caption the LSTMs that the campaign trains; empty without any.
+
+    An example: "clams-lstm-mono (2 × 650 units, embeddings of 200, trained on …), 5 seeds".
+    """
     models = clams_models(campaign, catalogue)
     released = [row for row in catalogue.sources.values() if row.kind == "corpus"]
     available = released and all(is_usable(campaign, row) for row in released)
@@ -66,12 +70,12 @@ def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
         if not isinstance(recipe, LstmRecipe):
             continue
         options = campaign.training.corpora[recipe.corpus]
-        sizes = {"sentences a language at most": options.max_sentences} | {
-            f"of {catalogue.languages[lang].name}": number
-            for lang, number in options.max_sentences_of.items()
-            if lang in catalogue.languages
-        }
-        limits = [f"{number:,} {unit}" for unit, number in sizes.items() if number]
+        limits = []
+        if options.max_sentences:
+            limits.append(f"{options.max_sentences:,} sentences a language at most")
+        for lang, number in options.max_sentences_of.items():
+            if lang in catalogue.languages and number:
+                limits.append(f"{number:,} of {catalogue.languages[lang].name}")
         corpus = ", ".join(["treebanks and plain text", *limits])
         if available and options.released and options.words == "whitespace":
             corpus = "the authors' Wikipedia text"

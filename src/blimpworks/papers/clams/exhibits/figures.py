@@ -1,11 +1,13 @@
 """Draw CLAMS's Figures 2 and 3, and make the table of numbers in its text.
 
 ``fig2``, ``fig3`` and ``text`` make an exhibit each, from accuracies of a campaign (measured form)
-or of the paper's tables (published form). ``claims.tsv`` declares the numbers of the text: each
+or of the paper's tables (published form). A cell is a number of an exhibit, and a series is a group
+of models, such as the monolingual LSTMs. ``claims.tsv`` declares the numbers of the text: each
 ``Claim`` has a title, a formula, and the series, languages and constructions of its accuracies.
 
-Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), sections 5 and 6 and appendices
-B to D. Morphological complexity is explained in ``clams.morphology``.
+The morphological complexity of a language is the mean of its WALS features, each from 0 to 1 (see
+``clams.morphology``). Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), sections
+5 and 6 and appendices B to D.
 """
 
 import math
@@ -33,13 +35,19 @@ from blimpworks.tables import MORPHOLOGY
 
 
 def read_morphology(tables: shared.Tables, languages: Collection[str]) -> pd.DataFrame:
-    """Read the WALS features of languages; there are no rows without the table."""
+    """Read the WALS features of languages: a row for each language and feature, with its value.
+
+    There are no rows without the table.
+    """
     features = shared.read_plain(MORPHOLOGY, tables.get("morphology"))
     return features[features["lang"].isin(languages)]
 
 
 def in_order(complexity: pd.Series) -> list[list[str]]:
-    """Group languages of equal complexity, the least complex first."""
+    """Group languages of equal complexity, the least complex first: [["deu"], ["eng", "fra"]].
+
+    ``complexity``: complexity by language.
+    """
     return [sorted(map(str, tied.index)) for _, tied in complexity.groupby(complexity)]
 
 
@@ -48,9 +56,10 @@ LSTMS = {MONO: ("monolingual", style.BLUE), MULTI: ("multilingual", style.ORANGE
 """Name and colour of the series in Figure 2."""
 SERIES = {MONO: ("LSTM", style.BLUE, "o"), MBERT: ("mBERT", style.VERMILION, "s")}
 """Name, colour and marker of the series in Figure 3."""
-COLUMN = "complexity"
+COMPLEXITY = "complexity"
+"""Column of cells with languages' complexity in Figure 3."""
 MEAN, SD = "mean", "SD"
-ENOUGH = 3
+FEWEST_RANKED = 3
 """Fewest languages for a rank correlation."""
 LEAST_SPAN = 0.2
 """Shortest range of accuracies on the axis of Figure 3."""
@@ -91,9 +100,12 @@ def fig2(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
-    """Draw accuracy (y) by complexity (x): a point for each language and series, with names."""
-    x = {cell.row: cell.value for cell in cells if cell.column == COLUMN}
-    points = style.frame_of(cell for cell in cells if cell.row in x and cell.column != COLUMN)
+    """Draw accuracy (y) by complexity (x): a point for each language and series, with names.
+
+    ``cells``: complexity and accuracies of languages (rows).
+    """
+    x = {cell.row: cell.value for cell in cells if cell.column == COMPLEXITY}
+    points = style.frame_of(cell for cell in cells if cell.row in x and cell.column != COMPLEXITY)
     sns.scatterplot(
         points.assign(x=points["row"].map(x)), x="x", y="value", hue="column", style="column",
         palette={name: colour for name, colour, _ in SERIES.values()},
@@ -101,7 +113,7 @@ def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
     )  # fmt: skip
     # Names of neighbouring points alternate between above and below, so that none overlap.
     for rank, row in enumerate(sorted(x, key=lambda row: x[row])):
-        values = [cell.value for cell in cells if cell.row == row and cell.column != COLUMN]
+        values = [cell.value for cell in cells if cell.row == row and cell.column != COMPLEXITY]
         if values:
             y, offset, va = (max(values), 6, "bottom") if rank % 2 else (min(values), -6, "top")
             axes.annotate(
@@ -124,11 +136,12 @@ def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
     with_complexity = [lang for tied in order for lang in tied]
     cells = []
     for lang in [lang for lang in languages if lang in with_complexity]:
-        where, cell_key, formula = {"lang": lang}, (languages[lang], COLUMN), measures.COMPLEXITY
+        where, cell_key = {"lang": lang}, (languages[lang], COMPLEXITY)
+        formula = measures.COMPLEXITY
         cell = shared.formula_cell(morphology, cell_key, formula, "morphology", where, ".3f")
         n = int(select_rows(morphology, where)["value"].notna().sum())
         cells.append(replace(cell, n=n))
-    # Averages are over the constructions that all scored languages of a series have.
+    # So that languages can be compared, averages are over constructions that all of them have.
     for series_key, (name, *_) in SERIES.items():
         scored = {*accuracies.select(series_key, languages, CONSTRUCTIONS).rows["lang"]}
         langs = [lang for lang in languages if lang in scored]
@@ -147,12 +160,14 @@ def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
     correlations: list[str] = []
     for series_key, (name, *_) in SERIES.items():
         common = accuracies.select_shared(series_key, with_complexity)
-        if common is None or len(with_complexity) < ENOUGH:
+        if common is None or len(with_complexity) < FEWEST_RANKED:
             continue
         value = measures.rho(order)(common.rows)
         if not math.isnan(value):
             correlations.append(f"{name} {value:.2f}".replace("-", "−"))
-    return Exhibit(**describe("fig3", correlations=correlations), cells=cells, figure=figure)
+    stand_ins = measures.stand_ins(labels, MBERT)
+    description = describe("fig3", correlations=correlations, stand_ins=stand_ins)
+    return Exhibit(**description, cells=cells, figure=figure)
 
 
 FORMATS = {KINDS: ".0f", measures.LEAST: ".2f", measures.GREATEST: ".2f"}
@@ -178,6 +193,26 @@ CLAIMS = read_rows(Claim, Path(__file__).with_name("claims.tsv"))
 FEATURE_COUNTS = {"fewest": measures.FEWEST, "most": measures.MOST_FEATURES}
 
 
+def _correlation_cell(
+    claim: Claim, accuracies: measures.Accuracies, complexity: pd.Series, cell_key: shared.Place
+) -> Cell | None:
+    """Make the cell of a claim's rank correlation; None without complexity or accuracies.
+
+    ``complexity``: complexity by language.
+    """
+    if len(claim.langs) < FEWEST_RANKED or not {*claim.langs} <= {*complexity.index}:
+        return None
+    selected = (claim.series, claim.langs, claim.constructions, claim.phenomena)
+    common = accuracies.select_shared(*selected)
+    if common is None or not {*claim.phenomena} <= {*common.rows["phenomenon"]}:
+        return None
+    order_of_languages = in_order(complexity[[*claim.langs]])
+    formula = measures.rho(order_of_languages, mixed=len(claim.phenomena) > 1)
+    cell = common.cell(cell_key, formula, ".1f")
+    # The correlation is NaN if all languages have the same accuracy.
+    return None if math.isnan(cell.value) else replace(cell, text=cell.text.replace("-", "−"))
+
+
 def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of the text's numbers: claims, numbers of WALS features, correlations."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
@@ -187,32 +222,29 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     correlations: list[Cell] = []
     for claim in CLAIMS:
-        cell_key, langs = (claim.title, column), {*claim.langs}
+        cell_key = (claim.title, column)
         stands_for = (claim.row, claim.column) if claim.row else None
-        selected = (claim.series, claim.langs, claim.constructions, claim.phenomena)
         if claim.formula:
+            selected = (claim.series, claim.langs, claim.constructions, claim.phenomena)
             selection, formula = accuracies.select(*selected), FORMULAS[claim.formula]
-            if {*selection.rows["lang"]} == langs:
+            if {*selection.rows["lang"]} == {*claim.langs}:
                 form = FORMATS[formula]
                 cells.append(selection.cell(cell_key, formula, form, stands_for=stands_for))
-        elif len(langs) >= ENOUGH and langs <= {*complexity.index}:
-            common = accuracies.select_shared(*selected)
-            if common and {*claim.phenomena} <= {*common.rows["phenomenon"]}:
-                order = in_order(complexity[[*langs]])  # of languages
-                mixed = len(claim.phenomena) > 1  # means over accuracies of several phenomena
-                formula = measures.rho(order, mixed=mixed)
-                cell = common.cell(cell_key, formula, ".1f", stands_for=stands_for)
-                # The correlation is NaN if all languages have the same accuracy.
-                if not math.isnan(cell.value):
-                    correlations.append(replace(cell, text=cell.text.replace("-", "−")))
+        else:
+            correlation = _correlation_cell(claim, accuracies, complexity, cell_key)
+            if correlation is not None:
+                correlations.append(replace(correlation, stands_for=stands_for))
     where = {"lang": sorted({*morphology["lang"]})}
-    for extreme, formula in FEATURE_COUNTS.items() if where["lang"] else ():
+    for extreme, formula in FEATURE_COUNTS.items():
+        if morphology.empty:
+            continue
         cell_key = (f"Morphological features of a language: {extreme}", column)
         cell = shared.formula_cell(morphology, cell_key, formula, "morphology", where, ".0f")
         cells.append(replace(cell, stands_for=("CWALS", f"{extreme} features")))
     cells += correlations
     without_wals = morphology.empty
-    description = describe("text", without_wals=without_wals)
+    stand_ins = measures.stand_ins(labels, MBERT)
+    description = describe("text", without_wals=without_wals, stand_ins=stand_ins)
     if labels.source == "published":
         recomputation = shared.Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
         stated, faults = shared.printed_statements(shared.read_printed(tables), recomputation)

@@ -1,12 +1,14 @@
 """Compute CLAMS's accuracies by formulas, and lay them out by construction and language.
 
-``results`` and ``figures`` call this module. ``read_accuracies`` reads a table with
-a row for each model, language and paradigm. ``Accuracies.select`` selects rows, a ``Measure``
-makes a cell of the selected rows, and ``Grid.cells`` does so for a whole section of a table:
+``results`` and ``figures`` call this module. ``read_accuracies`` reads a table with a row for each
+model, language, phenomenon and paradigm. A paradigm is a construction (a type of sentence), with
+the type of nouns if there are several: "prep_anim". A phenomenon is agreement, or the same pairs
+with a capital first letter. A series is a group of models: MONO, MULTI, BERT or MBERT.
+
+``Accuracies.select`` selects rows, a ``Measure`` makes a cell of the selected rows, and
+``Grid.cells`` does so for a whole section of a table:
 
     row "Simple agreement" (a construction), column "French Multi" (a ``SeriesColumn``): 0.93
-
-A construction is a type of sentence; a series is a group of models: MONO, MULTI, BERT or MBERT.
 """
 
 import math
@@ -34,7 +36,8 @@ TABLE_1, AVERAGE_KEY = "table1", "average"
 Order = Sequence[Sequence[str]]
 """Groups of languages with the same rank, the lowest rank first."""
 
-# Notations: a pattern in a formula's sentence, and the functions that write and read a parameter.
+# Notations of parameters in the sentences of formulas: a pattern, and functions that write a value
+# and read it again. An order is "deu < eng = fra".
 ORDER = Notation(
     ".+",
     lambda order: " < ".join(" = ".join(tied) for tied in order),
@@ -53,23 +56,31 @@ MORE = Notation(
 )
 
 
-def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
-    """Return the mean accuracy by ``unit``: LANGUAGE, CONSTRUCTION or MODEL.
+def accuracies_by(rows: pd.DataFrame, *units: str) -> pd.Series:
+    """Return the mean accuracy (0 to 1) by ``units``, among LANGUAGE, CONSTRUCTION and MODEL.
 
-    The accuracy of each model on each construction of each language is computed over all pairs.
-    These accuracies have equal weight in the mean.
+    First, the sets of a construction (animate and inanimate nouns) are joined: the accuracy of each
+    model on each construction of each language is over all pairs. The mean gives equal weight to
+    these accuracies. Printed accuracies without a number of pairs n have one set a construction.
     """
-    weighed = rows.assign(
+    weighted = rows.assign(
         construction=rows["paradigm"].astype(object).map(construction_of),
         weight=rows["n"].fillna(1).astype(float),
     )
-    weighed["weighted"] = weighed["accuracy"] * weighed["weight"]
-    groups = weighed.groupby([LANGUAGE, CONSTRUCTION, MODEL], observed=True)
-    sums = groups[["weighted", "weight"]].sum()
-    return (sums["weighted"] / sums["weight"]).groupby(unit, observed=True).mean()
+    weighted["right"] = weighted["accuracy"] * weighted["weight"]
+    groups = weighted.groupby([LANGUAGE, CONSTRUCTION, MODEL], observed=True)
+    sums = groups[["right", "weight"]].sum()
+    return (sums["right"] / sums["weight"]).groupby([*units], observed=True).mean()
+
+
+def _of_tables(rows: pd.DataFrame) -> pd.Series:
+    # The numbers of Tables 1 and 2, which are means over seeds. Rounding removes the remainder of
+    # floating-point numbers.
+    return accuracies_by(rows, LANGUAGE, CONSTRUCTION).round(12)
 
 
 def _gain(rows: pd.DataFrame) -> float:
+    # In alphabetical order: agreement, then agreement_capitals.
     first, second = sorted(rows["phenomenon"].astype(str).unique())
     before = accuracies_by(rows[rows["phenomenon"] == first], CONSTRUCTION).mean()
     after = accuracies_by(rows[rows["phenomenon"] == second], CONSTRUCTION).mean()
@@ -115,7 +126,8 @@ def sd_over(rows: pd.DataFrame, unit: str) -> float:
 def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
     """Correlate mean accuracy with an order of languages; NaN if all accuracies are equal.
 
-    If ``mixed``, a language with both phenomena has its accuracies on capitals only.
+    If ``mixed``, languages with capitals have their accuracies on sentences with a capital first
+    letter only, and Hebrew has its accuracies on agreement.
     """
     if mixed:
         with_capitals = rows["phenomenon"] == CAPITALS
@@ -125,8 +137,8 @@ def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
     if means.nunique() < 2:
         return math.nan
     # The correlation of a frame does not import scipy, which is slow; that of a series does.
-    both = pd.DataFrame({"rank": [ranks[str(lang)] for lang in means.index], "mean": [*means]})
-    return float(both.corr(method="spearman").to_numpy()[0, 1])
+    pairs = pd.DataFrame({"rank": [ranks[str(lang)] for lang in means.index], "mean": [*means]})
+    return float(pairs.corr(method="spearman").to_numpy()[0, 1])
 
 
 @formula("sum of value × {numerator} ÷ {denominator}")
@@ -137,13 +149,16 @@ def fraction_of(rows: pd.DataFrame, numerator: int, denominator: int) -> float:
 
 @formula("(sum(correct) + {sets}) ÷ (n + {sets})")
 def with_more(rows: pd.DataFrame, sets: int) -> float:
-    """Return accuracy if each of ``sets`` sets has a right item more, as in the authors' script."""
+    """Return accuracy if each of ``sets`` sets has one more item, a right one.
+
+    The authors' script counts so: its counters of right items and of all items start at 1.
+    """
     return float((rows["correct"].sum() + sets) / (rows["correct"].count() + sets))
 
 
 @formula("mean over construction of (correct{ties} ties{more}) ÷ (n{more})", ties=TIES, more=MORE)
 def counted(rows: pd.DataFrame, ties: float, more: int) -> float:
-    """Return mean accuracy with ``ties`` added per tie, and ``more`` right items in each set."""
+    """Return mean accuracy if each tie adds ``ties``, and each set has ``more`` right items."""
     right = rows["correct"] + ties * rows["ties"] + more
     with_accuracy = rows.assign(accuracy=right / (rows["n"] + more))
     return float(accuracies_by(with_accuracy, CONSTRUCTION).mean())
@@ -154,8 +169,8 @@ COMPLEXITY = formulas.column_mean("value")
 PAIRS_PER_MODEL = Formula(
     "sum of n ÷ number of models", lambda rows: rows["n"].sum() / rows["model"].nunique()
 )
-LEAST = Formula("least accuracy", lambda rows: rows["accuracy"].min())
-GREATEST = Formula("greatest accuracy", lambda rows: rows["accuracy"].max())
+LEAST = Formula("least accuracy of a construction", lambda rows: _of_tables(rows).min())
+GREATEST = Formula("greatest accuracy of a construction", lambda rows: _of_tables(rows).max())
 GAIN = Formula("mean accuracy of the second phenomenon − of the first", _gain)
 PRINTED_GAIN = Formula("mean(Table 1 + Table 4) − Table 1's average", _printed_gain)
 LEAD = Formula("100 × least difference between first and second model of a language", _lead)
@@ -170,7 +185,7 @@ RECOMPUTED_AVERAGE = "Average accuracy, from the rows above"
 
 
 def narrowed(rows: pd.DataFrame, where: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the filter without listed values that no row has; lists never become empty."""
+    """Return the filter without listed values that no row has, unless no value would be left."""
     narrow = dict(where)
     for column, values in where.items():
         listed = values if isinstance(values, list) else []
@@ -189,15 +204,18 @@ class Selection:
     constructions: Sequence[str]
     """Selected constructions, including those without accuracies."""
     one_more: bool
-    """True if each set has a right item more than were judged right, as in the authors' script."""
+    """True if the accuracy counts one more right item in each set (see ``with_more``)."""
 
     @property
     def complete(self) -> bool:
-        """True if each model has accuracies on all constructions of each phenomenon."""
-        constructions = self.rows["paradigm"].map(construction_of)
-        counts = constructions.groupby([self.rows["model"], self.rows["phenomenon"]]).nunique()
-        # A model may lack a phenomenon that another has.
-        table = counts.unstack(fill_value=0)
+        """True if each model has accuracies on all constructions, by language and phenomenon.
+
+        All models must have the same phenomena, such as agreement with and without capitals.
+        """
+        rows = self.rows
+        constructions = rows["paradigm"].map(construction_of)
+        counts = constructions.groupby([rows["model"], rows["lang"], rows["phenomenon"]]).nunique()
+        table = counts.unstack(fill_value=0)  # a column for each phenomenon
         return not table.empty and bool((table == len(self.constructions)).all(axis=None))
 
     def cell(self, cell_key: Place, formula: Formula, form: str = ".2f", **more: Any) -> Cell:
@@ -224,16 +242,24 @@ class Accuracies:
         constructions: str | Iterable[str],
         phenomenon: str | Sequence[str] = AGREEMENT,
     ) -> Selection:
-        """Select accuracies of a series of models on languages and constructions."""
+        """Select accuracies of a series of models on languages and constructions.
+
+        LSTMs have sets with animate nouns, except for a set that is named ("prep_inanim"). Printed
+        accuracies all have the labels' method.
+        """
         selected = _as_list(constructions)
-        masked, measured = series in (BERT, MBERT), self.labels.source == "measured"
+        masked = series in (BERT, MBERT)
+        paradigms: list[str] = []
+        for construction in selected:
+            paradigms += clams.paradigms(construction, inanimate=masked)
+        measured_masked = masked and self.labels.source == "measured"
         where: dict[str, Any] = {
             "benchmark": BENCHMARK,
             "model": [*self.labels.facts["clams_models"][series]],
             "lang": _as_list(langs),
             "phenomenon": _as_list(phenomenon),
-            "paradigm": [n for key in selected for n in clams.paradigms(key, inanimate=masked)],
-            "method": MASKED if masked and measured else self.labels.method,
+            "paradigm": paradigms,
+            "method": MASKED if measured_masked else self.labels.method,
         }
         rows = select_rows(self.rows, where)
         one_more = self.labels.facts.get("clams_counting") == "published" and not masked
@@ -247,10 +273,12 @@ class Accuracies:
         phenomena: Sequence[str] = (AGREEMENT,),
     ) -> Selection | None:
         """Select accuracies on the constructions that all ``langs`` have; None if there is none."""
-        selection = self.select(series, langs, constructions, phenomena)
-        groups = selection.rows["lang"].groupby(selection.rows["paradigm"].map(construction_of))
-        langs_with = {str(construction): {*values} for construction, values in groups}
-        shared = [key for key in selection.constructions if {*langs} <= langs_with.get(key, set())]
+        rows = self.select(series, langs, constructions, phenomena).rows
+        construction_of_row = rows["paradigm"].map(construction_of)
+        shared = []
+        for construction in constructions:
+            if {*langs} <= {*rows["lang"][construction_of_row == construction]}:
+                shared.append(construction)
         return self.select(series, langs, shared, phenomena) if shared else None
 
 
@@ -301,16 +329,19 @@ average = measure_by(mean_over(CONSTRUCTION), applies=lambda selection: selectio
 
 @dataclass(frozen=True, slots=True)
 class SeriesColumn:
-    """A column of a table: a language and a series of models."""
+    """A column of a table: a language and a series of models.
+
+    ``name`` is its title in the table, ``key`` the column of the paper's numbers.
+    """
 
     lang: str
     series: str
     head: Place
     """Heading in two lines, such as ("French", "Multi"); the upper one may be empty."""
     printed_key: str = ""
-    """Column of the printed numbers; if empty, "LANGUAGE MODEL", as in "fra clams-lstm-multi"."""
+    """The ``key``, if it is not the language and the paper's model ("fra clams-lstm-multi")."""
     suffix: str = ""
-    """Ending that makes the column's name unique in the table."""
+    """Ending that makes the name unique in the table, such as ", reflexives"."""
 
     @property
     def name(self) -> str:
@@ -327,20 +358,25 @@ class Grid:
 
     columns: Sequence[SeriesColumn]
     rows: Mapping[str, str] = field(default_factory=lambda: CONSTRUCTIONS)
-    """Names of constructions (or paradigms) by key."""
+    """Titles of rows by construction (or paradigm): {"vp_coord": "VP coordination (short)"}."""
     phenomenon: str | Sequence[str] = AGREEMENT
     title: str = ""
 
     def cells(
         self, accuracies: Accuracies, measure: Measure, overall: Mapping[str, str] | None = None
     ) -> list[Cell]:
-        """Make a cell for each row and column; ``overall`` rows are over all constructions."""
+        """Make a cell for each row and column where the measure has one.
+
+        Without ``overall``, a cell is about the construction of its row. ``overall`` has the
+        titles of other rows by key, such as averages, whose cells are about all constructions.
+        """
         cells = []
-        for (key, name), column in product((overall or self.rows).items(), self.columns):
+        for (key, title), column in product((overall or self.rows).items(), self.columns):
             constructions = self.rows if overall else key
-            selected = (column.series, column.lang, constructions, self.phenomenon)
-            selection = accuracies.select(*selected)
-            cells.append(measure(selection, (name, column.name), (key, column.key)))
+            selection = accuracies.select(
+                column.series, column.lang, constructions, self.phenomenon
+            )
+            cells.append(measure(selection, (title, column.name), (key, column.key)))
         return [cell for cell in cells if cell is not None]
 
     def printed(
@@ -350,7 +386,10 @@ class Grid:
         rows: Mapping[str, str] | None = None,
         columns: Mapping[str, str] | None = None,
     ) -> list[Cell]:
-        """Make cells of printed numbers in ``rows`` and ``columns``, by default the grid's."""
+        """Make cells of the numbers that ``exhibit`` prints in ``rows`` and ``columns``.
+
+        ``rows``, ``columns``: titles by key of the printed numbers; by default the grid's.
+        """
         rows = rows or self.rows
         columns = columns or {column.key: column.name for column in self.columns}
         # The exhibit's other numbers belong to other grids.
@@ -383,11 +422,15 @@ def grid_cells(
 def by_phenomenon(
     columns: Sequence[SeriesColumn], phenomena: Iterable[tuple[str, str, Mapping[str, str]]]
 ) -> list[Grid]:
-    """Make a grid for each phenomenon; names of columns end in it, except for agreement."""
+    """Make a grid for each phenomenon: its code, its title, and its titles of rows by key.
+
+    Names of columns end in the phenomenon, except for agreement.
+    """
     grids = []
     for phenomenon, title, rows in phenomena:
-        with_suffix = [replace(column, suffix=f", {phenomenon}") for column in columns]
-        grid_columns = columns if phenomenon == AGREEMENT else with_suffix
+        grid_columns = columns
+        if phenomenon != AGREEMENT:
+            grid_columns = [replace(column, suffix=f", {phenomenon}") for column in columns]
         grids.append(Grid(grid_columns, rows, phenomenon, title))
     return grids
 
@@ -402,6 +445,17 @@ def table_of(
     heads = {column.name: column.head for grid in grids for column in grid.columns}
     layout = [grid.section() for grid in grids] if sections is None else sections
     return Exhibit(**description, cells=[*cells], heads=heads, sections=layout)
+
+
+def stand_ins(labels: Labels, *series_names: str) -> list[str]:
+    """Return for a caption the names of the models in series that are not the paper's models."""
+    models = labels.facts["clams_models"]
+    return [
+        labels.models.get(model, model)
+        for series in series_names
+        for model in models[series]
+        if model != PRINTED_MODELS[series]
+    ]
 
 
 def shown_languages(labels: Labels) -> dict[str, str]:

@@ -1,10 +1,16 @@
 """Make CLAMS's tables: of LSTMs (1, 4, 5), of BERT (2, 3), and of minimal sets (6, 7, Figure 1).
 
-Each function makes the table of its name. Rows are constructions, columns are languages and series
-of models (see ``measures``). The numbers come from a campaign's tables or, in the published form
-(``labels.source``), from what the paper prints and the authors' released sets. Published forms also
-have hidden cells, which are not shown. A cell is compared with the printed number at the (row,
-column) ``stands_for``.
+Each function makes the table of its name. A row is a construction. A column is a language and a
+series, which is a group of models: the monolingual LSTMs (MONO), the multilingual ones (MULTI),
+English BERT (BERT) or multilingual BERT (MBERT). A ``Grid`` (``measures``) has both.
+
+A table has two forms. The measured form has the campaign's numbers. The published form
+(``labels.source == "published"``) has the paper's numbers, and numbers computed from these or from
+the released sets. Hidden cells (``printed=False``) are in the table's CSV file only. The
+``stands_for`` of a cell has the keys of the paper's number that the cell is compared with: (row,
+column), such as ("subj_rel", "fra clams-lstm-mono"). Its own row and column are titles: ("Across
+subject rel. clause", "French Mono").
+
 Three tables are ours: pairs that LSTMs could judge (``lstm_sets``), all English sets of Marvin and
 Linzen 2018 (``english``), and the effects of ways of counting (``variants``).
 
@@ -12,7 +18,7 @@ Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), section 5.2 
 D (sets that BERT could score), and the authors' counting script (docs/clams.md).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -33,20 +39,22 @@ from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS, ENGLISH_SETS
 from blimpworks.tables import EVALUATION_SETS, ITEMS, PERPLEXITIES, read_table
 
-ENG = "eng"
+ENG, MBERT_KEY = "eng", PRINTED_MODELS[MBERT]
+"""Columns of multilingual BERT's English numbers, in Table 2 and in Table 3."""
 PRINTED_ENGLISH_SETS = ENGLISH_SETS[:2]
-"""Phenomena of Tables 3 and 7."""
+"""Phenomena of Tables 3 and 7: agreement and reflexives."""
 
 
-def _printed_elsewhere(
-    tables: shared.Tables, exhibit: str, grid: Grid, column: str, name: str, stands_for: str
+def _hidden_copies(
+    tables: shared.Tables, grid: Grid, exhibit: str, column: str, title: str, compared_column: str
 ) -> list[Cell]:
-    """Copy ``exhibit``'s numbers in ``column`` into hidden cells in the column ``name``.
+    """Make hidden cells, in a column called ``title``, of numbers that another table prints.
 
-    ``stands_for``: column of this exhibit whose numbers they are compared with.
+    ``exhibit``, ``column``: the other table, and the key of its column with the numbers.
+    ``compared_column``: key of this table's column, which should have the same numbers.
     """
-    cells = grid.printed(tables, exhibit, columns={column: name})
-    return [replace(c, printed=False, stands_for=(c.where["row"], stands_for)) for c in cells]
+    cells = grid.printed(tables, exhibit, columns={column: title})
+    return [replace(c, printed=False, stands_for=(c.where["row"], compared_column)) for c in cells]
 
 
 def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -56,10 +64,9 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells = measures.grid_cells([grid], "table2", tables, labels, measures.accuracy)
     published = labels.source == "published"
     if published:
-        cells += _printed_elsewhere(
-            tables, "table3", grid, PRINTED_MODELS[MBERT], "English, Table 3", stands_for=ENG
-        )
-    description = describe("table2", published=published, empty=not cells)
+        cells += _hidden_copies(tables, grid, "table3", MBERT_KEY, "English, Table 3", ENG)
+    stand_ins = measures.stand_ins(labels, MBERT)
+    description = describe("table2", published=published, empty=not cells, stand_ins=stand_ins)
     return measures.table_of(description, cells, [grid])
 
 
@@ -75,28 +82,30 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
     grids = measures.by_phenomenon(columns, PRINTED_ENGLISH_SETS)
     cells: list[Cell] = []
     for grid in grids:
-        key = f"{grid.phenomenon} average"
+        average_key = f"{grid.phenomenon} average"
         if published:
-            cells += grid.printed(tables, "table3", {**grid.rows, key: AVERAGE})
-            cells += _printed_elsewhere(
-                tables, "table2", grid, ENG, "Multi, Table 2", stands_for=PRINTED_MODELS[MBERT]
-            )
-            cells += grid.cells(accuracies, measures.average, {key: RECOMPUTED_AVERAGE})
-            continue
-        for column in grid.columns:
-            column_grid = replace(grid, columns=[column])
-            cells += column_grid.cells(accuracies, measures.accuracy)
-            cells += column_grid.cells(accuracies, measures.average, {key: AVERAGE})
+            cells += grid.printed(tables, "table3", {**grid.rows, average_key: AVERAGE})
+            cells += _hidden_copies(tables, grid, "table2", ENG, "Multi, Table 2", MBERT_KEY)
+            cells += grid.cells(accuracies, measures.average, {average_key: RECOMPUTED_AVERAGE})
+        else:
+            for column in grid.columns:
+                column_grid = replace(grid, columns=[column])
+                cells += column_grid.cells(accuracies, measures.accuracy)
+                cells += column_grid.cells(accuracies, measures.average, {average_key: AVERAGE})
     further_rows = [AVERAGE, RECOMPUTED_AVERAGE] if published else [AVERAGE]
     sections = [grid.section(*further_rows) for grid in grids]
-    description = describe("table3", published=published, empty=not cells)
+    stand_ins = measures.stand_ins(labels, BERT, MBERT)
+    description = describe("table3", published=published, empty=not cells, stand_ins=stand_ins)
     return measures.table_of(description, cells, grids, sections)
 
 
 LSTM_SERIES = (MONO, MULTI)
+# Rows below the constructions: {key of the paper's row: title}.
 PERPLEXITY_KEY, PERPLEXITY_NAME = "perplexity", "Test perplexity"
 PERPLEXITY_ROW = {PERPLEXITY_KEY: PERPLEXITY_NAME}
 AVERAGE_ROW, RECOMPUTED_ROW = {AVERAGE_KEY: AVERAGE}, {AVERAGE_KEY: RECOMPUTED_AVERAGE}
+AVERAGE_ROWS = AVERAGE_ROW | {"again": RECOMPUTED_AVERAGE}
+"""Both rows of averages of a published form: as printed, and computed from the rows above."""
 
 
 def lstm_grid(labels: Labels) -> Grid:
@@ -107,12 +116,16 @@ def lstm_grid(labels: Labels) -> Grid:
 def lstm_table(
     grid: Grid, description: Description, cells: Sequence[Cell], *groups: Mapping[str, str]
 ) -> Exhibit:
-    """Return a table with a section for each group of rows (names by key) that have cells."""
+    """Return a table with a section for each group of rows; rows without cells are left out.
+
+    A group has the titles of rows by key, such as ``CONSTRUCTIONS`` or ``AVERAGE_ROW``.
+    """
     present = {cell.row for cell in cells if cell.printed}
     sections = []
     for group in groups:
-        rows = {key: name for key, name in group.items() if name in present}
-        sections += [replace(grid, rows=rows).section()] if rows else []
+        rows = {key: title for key, title in group.items() if title in present}
+        if rows:
+            sections.append(replace(grid, rows=rows).section())
     return measures.table_of(description, cells, [grid], sections or [grid.section()])
 
 
@@ -125,31 +138,33 @@ def describe_lstms(
     return describe(key, empty=not any(cell.printed for cell in cells), **texts, **values)
 
 
+def perplexity_cells(grid: Grid, tables: shared.Tables, labels: Labels) -> Iterator[Cell]:
+    """Yield a cell for each column: mean perplexity over seeds on the language's test text."""
+    perplexities = shared.read_plain(PERPLEXITIES, tables.get("perplexities"))
+    for column in grid.columns:
+        models = labels.facts["clams_models"][column.series]
+        where = {"lang": column.lang, "model": [*models]}
+        rows = select_rows(perplexities, where)
+        if not rows.empty:
+            where |= shared.where_of(rows, ["model"])
+            cell_key, key = (PERPLEXITY_NAME, column.name), (PERPLEXITY_KEY, column.key)
+            cell = shared.formula_cell(rows, cell_key, PERPLEXITY, "perplexities", where, ".2f")
+            yield replace(cell, stands_for=key)
+
+
 def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 1: accuracy of the LSTMs by construction and language, with averages."""
     accuracies, grid = measures.read_accuracies(tables, labels), lstm_grid(labels)
-    average_rows, published = AVERAGE_ROW, labels.source == "published"
+    published = labels.source == "published"
     if published:
         cells = grid.printed(tables, "table1", PERPLEXITY_ROW | CONSTRUCTIONS | AVERAGE_ROW)
         cells += grid.cells(accuracies, measures.average, RECOMPUTED_ROW)
-        average_rows = AVERAGE_ROW | {"again": RECOMPUTED_AVERAGE}
     else:
-        cells = []
-        # Perplexity is a mean over seeds, on the language's test text.
-        perplexities = shared.read_plain(PERPLEXITIES, tables.get("perplexities"))
-        for column in grid.columns:
-            models = labels.facts["clams_models"][column.series]
-            where = {"lang": column.lang, "model": [*models]}
-            rows = select_rows(perplexities, where)
-            if not rows.empty:
-                where |= shared.where_of(rows, ["model"])
-                cell_key, key = (PERPLEXITY_NAME, column.name), (PERPLEXITY_KEY, column.key)
-                cell = shared.formula_cell(rows, cell_key, PERPLEXITY, "perplexities", where, ".2f")
-                cells.append(replace(cell, stands_for=key))
+        cells = [*perplexity_cells(grid, tables, labels)]
         cells += grid.cells(accuracies, measures.accuracy)
         cells += grid.cells(accuracies, measures.average, AVERAGE_ROW)
     description = describe_lstms("table1", labels, cells, published=published)
-    exhibit = lstm_table(grid, description, cells, PERPLEXITY_ROW, CONSTRUCTIONS, average_rows)
+    exhibit = lstm_table(grid, description, cells, PERPLEXITY_ROW, CONSTRUCTIONS, AVERAGE_ROWS)
     comparable = [cell for cell in cells if cell.row in CONSTRUCTIONS.values()]
     columns = {column.name for column in grid.columns}
     exhibit.bold = shared.best_of_each(comparable, columns, digits=2)
@@ -157,15 +172,15 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def measure_gain(
-    both: measures.Selection, cell_key: shared.Place, stands_for: shared.Place
+    selection: measures.Selection, cell_key: shared.Place, stands_for: shared.Place
 ) -> Cell | None:
     """Make the cell of the gain by a capital first letter; None without all accuracies.
 
-    ``both``: accuracies on sets without and with a capital first letter.
+    ``selection``: accuracies on the same sets without (AGREEMENT) and with a capital first letter.
     """
-    if both.rows["phenomenon"].nunique() < 2 or not both.complete:
+    if selection.rows["phenomenon"].nunique() < 2 or not selection.complete:
         return None
-    return with_sign(both.cell(cell_key, measures.GAIN, stands_for=stands_for))
+    return with_sign(selection.cell(cell_key, measures.GAIN, stands_for=stands_for))
 
 
 def with_sign(cell: Cell) -> Cell:
@@ -177,15 +192,14 @@ def with_sign(cell: Cell) -> Cell:
 def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 4: gain in the LSTMs' accuracy by a capital first letter."""
     if labels.source == "measured":
-        grid = lstm_grid(labels)
-        both = replace(grid, phenomenon=(AGREEMENT, clams.CAPITALS))
+        grid = replace(lstm_grid(labels), phenomenon=(AGREEMENT, clams.CAPITALS))
         accuracies = measures.read_accuracies(tables, labels)
-        cells = both.cells(accuracies, measure_gain)
-        cells += both.cells(accuracies, measure_gain, AVERAGE_ROW)
+        cells = grid.cells(accuracies, measure_gain)
+        cells += grid.cells(accuracies, measure_gain, AVERAGE_ROW)
         description = describe("table4", published=False, empty=not cells)
         return lstm_table(grid, description, cells, CONSTRUCTIONS, AVERAGE_ROW)
     columns = [column for column in lstm_grid(labels).columns if column.lang in clams.CAPITALISED]
-    grid, average_rows = Grid(columns), AVERAGE_ROW | {"again": RECOMPUTED_AVERAGE}
+    grid = Grid(columns)
     cells = grid.printed(tables, "table4", CONSTRUCTIONS | AVERAGE_ROW)
     # The paper's average gain is mean(Table 1 + Table 4) − Table 1's average.
     printed = shared.read_printed(tables)
@@ -200,7 +214,7 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
             cell = shared.formula_cell(numbers, cell_key, formula, "published", where, ".2f")
             cells.append(with_sign(replace(cell, stands_for=(AVERAGE_KEY, column.key))))
     description = describe("table4", published=True, empty=not cells)
-    return lstm_table(grid, description, cells, CONSTRUCTIONS, average_rows)
+    return lstm_table(grid, description, cells, CONSTRUCTIONS, AVERAGE_ROWS)
 
 
 def table5(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -225,18 +239,18 @@ def english(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of the LSTMs' accuracy on each English set, with reflexives and NPIs."""
     accuracies = measures.read_accuracies(tables, labels)
     english_rows = accuracies.rows[accuracies.rows["lang"] == ENG]
-    nouns = {"": "", clams.ANIMATE: ", animate", clams.INANIMATE: ", inanimate"}
+    # A set is called after its construction, with the type of nouns if there is a set of each.
+    suffixes = {"": "", clams.ANIMATE: ", animate", clams.INANIMATE: ", inanimate"}
     phenomena = []
     for phenomenon, title, names in ENGLISH_SETS:
         scored_sets = {*english_rows["paradigm"][english_rows["phenomenon"] == phenomenon]}
-        # A set's name says whether its nouns are animate, if the construction has both sets.
-        set_names: dict[str, str] = {}
+        row_titles: dict[str, str] = {}  # {"prep_anim": "Across prepositional phrase, animate"}
         for construction, name in names.items():
-            endings = [ending for ending in nouns if construction + ending in scored_sets]
+            endings = [ending for ending in suffixes if construction + ending in scored_sets]
             for ending in endings:
-                suffix = nouns[ending] if len(endings) > 1 else ""
-                set_names[construction + ending] = name + suffix
-        phenomena.append((phenomenon, title, set_names))
+                suffix = suffixes[ending] if len(endings) > 1 else ""
+                row_titles[construction + ending] = name + suffix
+        phenomena.append((phenomenon, title, row_titles))
     columns = measures.columns_of({ENG: ""}, LSTM_SERIES)
     columns = [replace(column, suffix=f", {AGREEMENT}") for column in columns]
     grids = measures.by_phenomenon(columns, phenomena)
@@ -250,42 +264,49 @@ def english(tables: shared.Tables, labels: Labels) -> Exhibit:
     return measures.table_of(describe_lstms("english", labels, cells), cells, grids, sections)
 
 
-WAYS = (
-    ("As published", "without_end", "right", 1),
-    ("c ÷ n", "without_end", "right", 0),
-    ("c ÷ n, ties half", "without_end", "half", 0),
-    ("Corrected: and with the end of sentence", "full_sentence", "half", 0),
+class Counting(NamedTuple):
+    """A way to compute the accuracy (c + added) ÷ (n + added) of a set with c of n items right."""
+
+    heading: str
+    method: str
+    tie_policy: str
+    """Whether a tie counts as "right" or "half"."""
+    added: int
+
+
+COUNTINGS = (
+    Counting("As published", "without_end", "right", 1),
+    Counting("c ÷ n", "without_end", "right", 0),
+    Counting("c ÷ n, ties half", "without_end", "half", 0),
+    # As ``variant: corrected`` of the settings.
+    Counting("Corrected: and with the end of sentence", "full_sentence", "half", 0),
 )
-"""Ways to compute an accuracy: heading of the column, method, tie policy, and a number to add to c
-and n. c counts a set's right items, n all. The last way is ``variant: corrected``."""
 
 
 def variants(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Make the table of Table 1's averages by each of the ``WAYS`` to compute an accuracy."""
-    policies: Mapping[str, str] = labels.facts["clams_ties"]
+    """Make the table of Table 1's averages, with a column for each of ``COUNTINGS``."""
+    campaign_policies: Mapping[str, str] = labels.facts["clams_ties"]  # by method
     cells: list[Cell] = []
-    for name, method, ties, added in WAYS:
-        if method not in policies:
+    for heading, method, tie_policy, added in COUNTINGS:
+        if method not in campaign_policies:
             continue
         accuracies = measures.read_accuracies(tables, replace(labels, method=method))
-        formula = measures.counted(TIES[ties] - TIES[policies[method]], added)
+        # The campaign's numbers of right items already have its own value of a tie.
+        tie_change = TIES[tie_policy] - TIES[campaign_policies[method]]
+        formula = measures.counted(tie_change, added)
         for column in lstm_grid(labels).columns:
             selection = accuracies.select(column.series, column.lang, CONSTRUCTIONS)
             if selection.complete:
-                cells.append(selection.cell((", ".join(column.head), name), formula, ".3f"))
-    section = Section("", {cell.row: cell.row for cell in cells}, [name for name, *_ in WAYS])
+                cells.append(selection.cell((", ".join(column.head), heading), formula, ".3f"))
+    headings = [counting.heading for counting in COUNTINGS]
+    section = Section("", {cell.row: cell.row for cell in cells}, headings)
     description = describe_lstms("variants", labels, cells)
     return Exhibit(**description, cells=cells, sections=[section])
 
 
-SIMPLE = "simple_agrmt"
-SAME_PREDICATES = ("vp_coord", "subj_rel", "obj_rel_across", "prep")
-"""Constructions with the focus words (the two words that differ) of simple agreement."""
-ENGLISH_PREDICATES = ("vp_coord", "subj_rel")
-"""The same for English, where sets of the other two constructions also have inanimate nouns."""
 SETS = "evaluation_sets"
-MOST_FOCUS_WORDS = 22
-"""Most focus words of a language, because all subsets of them are tried."""
+"""Name of the input table with sizes of the released sets by language, paradigm and focus. The
+focus of a pair is the two words that differ: "laugh/laughs"."""
 
 
 def read_sets(tables: shared.Tables) -> pd.DataFrame:
@@ -302,8 +323,9 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells = []
     for key, name in CONSTRUCTIONS.items():
         paradigms = clams.paradigms(key, inanimate=False)
-        item = next((item for item in items if item["paradigm"] in paradigms), None)
-        if item is not None:
+        examples = [item for item in items if item["paradigm"] in paradigms]
+        if examples:
+            item = examples[0]
             where = {column: item[column] for column in ("lang", "item_id", "paradigm")}
             cells.append(Cell(name, "Set", 1, shared.marked(item), COUNT, "items", where, n=1))
     description = describe("fig1", empty=not cells)
@@ -317,22 +339,16 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
     """
     languages = measures.shown_languages(labels).items()
     grid = Grid([measures.SeriesColumn(lang, "", ("", name), lang) for lang, name in languages])
-    cells: list[Cell] = []
     if labels.source == "published":
         cells = grid.printed(tables, "table6")
-        same, total = None, len(cells)
-        sets = read_sets(tables)
-        if not sets.empty:
-            sizes = {}
-            for (key, row), column in product(grid.rows.items(), grid.columns):
-                where = {"lang": column.lang, "paradigm": clams.paradigms(key, inanimate=False)}
-                cell_key, number = (row, f"{column.name}, released"), (key, column.key)
-                cell = shared.formula_cell(sets, cell_key, TOTAL, SETS, where, ".0f")
-                sizes[number] = replace(cell, stands_for=number, printed=False)
+        sizes = _released_sizes(grid, read_sets(tables))
+        # Number of printed sizes that the released sets have too; None without released sets.
+        same = None
+        if sizes:
             same = sum(sizes[c.stands_for].value == c.value for c in cells if c.stands_for in sizes)
-            cells += sizes.values()
-        description = describe("table6_published", same=same, total=total)
-        return measures.table_of(description, cells, [grid])
+        description = describe("table6_published", same=same, total=len(cells))
+        return measures.table_of(description, [*cells, *sizes.values()], [grid])
+    cells = []
     for path in tables["items"]:
         items = read_table(ITEMS, path, ["lang", "phenomenon", "paradigm"]).to_pandas()
         for column, (key, row) in product(grid.columns, grid.rows.items()):
@@ -346,13 +362,28 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
     return measures.table_of(describe("table6"), cells, [grid])
 
 
+def _released_sizes(grid: Grid, sets: pd.DataFrame) -> dict[shared.Place, Cell]:
+    """Return hidden cells with sizes of the released sets, by (row, column) of the paper's number.
+
+    ``sets``: see ``read_sets``. Without any rows there are no cells.
+    """
+    sizes: dict[shared.Place, Cell] = {}
+    for (key, row), column in product(grid.rows.items(), [] if sets.empty else grid.columns):
+        where = {"lang": column.lang, "paradigm": clams.paradigms(key, inanimate=False)}
+        cell_key, stands_for = (row, f"{column.name}, released"), (key, column.key)
+        cell = shared.formula_cell(sets, cell_key, TOTAL, SETS, where, ".0f")
+        sizes[stands_for] = replace(cell, stands_for=stands_for, printed=False)
+    return sizes
+
+
 class Computed(NamedTuple):
-    """A number of Table 7, by a formula from those ``rows`` of a table that ``where`` selects."""
+    """A number of Table 7, computed by a formula from rows of the table ``source``."""
 
     rows: pd.DataFrame
     formula: Formula
     source: str
     where: dict[str, Any]
+    """Filter that selects the formula's rows among ``rows``."""
 
 
 def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -367,19 +398,19 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     agreement, reflexives = measures.by_phenomenon(columns, PRINTED_ENGLISH_SETS)
     agreement_rows = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
     grids = [replace(agreement, rows=agreement_rows), reflexives]
-    measure = measures.measure_by(TOTAL, ".0f")
+    measure = measures.measure_by(measures.PAIRS_PER_MODEL, ".0f")
     cells = measures.grid_cells(grids, "table7", tables, labels, measure)
-    description = describe("table7", published=labels.source == "published", empty=not cells)
-    if labels.source == "measured":
+    published, stand_ins = labels.source == "published", measures.stand_ins(labels, BERT, MBERT)
+    description = describe("table7", published=published, empty=not cells, stand_ins=stand_ins)
+    if not published:
         return measures.table_of(description, cells, grids)
     printed = shared.read_printed(tables)
     printed = printed[printed["exhibit"].isin(["table6", "table7"]) & printed["value"].notna()]
-    # Titles by keys. "In a sentential complement" is a row of both grids, under other columns.
-    titles = {
-        (key, column.key): (row, column.name)
-        for grid in grids
-        for (key, row), column in product(grid.rows.items(), grid.columns)
-    }
+    # {(row, column) of the paper's number: titles of row and column}
+    titles: dict[shared.Place, shared.Place] = {}
+    for grid in grids:
+        for (key, row), column in product(grid.rows.items(), grid.columns):
+            titles[key, column.key] = (row, column.name)
     sets = read_sets(tables)
     for column in columns:
         if sets.empty:
@@ -397,7 +428,11 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
 def _from_words(
     printed: pd.DataFrame, sets: pd.DataFrame, column: measures.SeriesColumn
 ) -> dict[str, Computed]:
-    """Count each construction's sets with the focus words that explain a column of Table 7 best."""
+    """Count each construction's sets with the focus words that explain a column of Table 7 best.
+
+    ``printed``: the paper's numbers; ``sets``: the column's language in ``read_sets``. Return the
+    computed numbers by construction.
+    """
     numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
     sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
     vocabulary = infer_vocabulary(sets, sizes)
@@ -409,10 +444,19 @@ def _from_words(
     return computed
 
 
-def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> dict[str, Computed]:
-    """Estimate numbers of Table 7 from Table 6, without the released sets.
+SIMPLE = "simple_agrmt"
+LIKE_SIMPLE = ("vp_coord", "subj_rel", "obj_rel_across", "prep")
+"""Constructions whose focus words are those of simple agreement."""
+LIKE_SIMPLE_IN_ENGLISH = ("vp_coord", "subj_rel")
+"""The same in English, where sets of the other two constructions have inanimate nouns too, with
+verbs that simple agreement does not have ("brings")."""
 
-    They assume the same share of scored sets where the focus words are those of simple agreement.
+
+def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> dict[str, Computed]:
+    """Estimate numbers of Table 7 from Table 6, without the released sets, by construction.
+
+    A model skips sets by their focus words. So the share of simple agreement's sets that it scored
+    should also be the share of each construction with the same focus words.
     """
     values = printed.set_index(["exhibit", "row", "column"])["value"]
     scored = values.get(("table7", SIMPLE, column.key))
@@ -422,9 +466,13 @@ def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> dict[st
     share = Fraction(int(scored), int(size))
     where: dict[str, Any] = {"exhibit": "table6", "column": column.lang}
     formula = measures.fraction_of(share.numerator, share.denominator)
-    keys = ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES
+    keys = LIKE_SIMPLE_IN_ENGLISH if column.lang == ENG else LIKE_SIMPLE
     present = [key for key in keys if ("table6", key, column.lang) in values.index]
     return {key: Computed(printed, formula, "published", where | {"row": key}) for key in present}
+
+
+MOST_FOCUS_WORDS = 22
+"""Most focus words of a language, because all subsets of them are tried."""
 
 
 def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list[str]:

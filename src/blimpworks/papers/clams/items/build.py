@@ -40,7 +40,9 @@ def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
     good: str | None = None
     for line, entry in enumerate(lines, start=1):
         verdict, _, sentence = entry.partition("\t")
-        sentence = "" if "\t" in sentence else sentence
+        if "\t" in sentence or sentence.isspace():
+            sentence = ""
+        # A True line is first, or follows a False line.
         may_begin = good is None or lines[line - 2].startswith("False")
         if verdict == "True" and sentence and may_begin and line < len(lines):
             good = sentence
@@ -56,7 +58,10 @@ def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
 
 
 def _check_last(path: Path, lines: Sequence[str], pair: Pair) -> None:
-    """Raise UserError for a last sentence with a new word, or with fewer words than its pair."""
+    """Raise UserError if the last sentence, which has no line end, seems cut off.
+
+    It then has a word that is new in the file, or fewer words than its grammatical sentence.
+    """
     good, bad = (sentence.split(" ") for sentence in pair)
     line_words = {word for line in lines[:-1] for word in line.partition("\t")[2].split(" ")}
     if len(bad) < len(good) or not line_words.issuperset(bad):
@@ -71,8 +76,8 @@ def focus_of(pair: Pair) -> str | None:
     good, bad = (sentence.split() for sentence in pair)
     if len(good) != len(bad):
         return None
-    differing = [sorted(both) for both in zip(good, bad, strict=True) if both[0] != both[1]]
-    return "/".join(differing[0]) if len(differing) == 1 else None
+    differing = [pair for pair in zip(good, bad, strict=True) if pair[0] != pair[1]]
+    return "/".join(sorted(differing[0])) if len(differing) == 1 else None
 
 
 def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
@@ -128,11 +133,18 @@ def build_items(
     counts = Counter(dict.fromkeys(("pairs", "identical", "contradictory"), 0))
     rows: list[dict[str, Any]] = []
     rest_too = variant_of(options, "capitals") == "published"
+    paradigms = [path.stem for path in sets]
     for path in sets:
+        if paradigms.count(path.stem) > 1:
+            raise UserError(
+                f"{path} is one of {paradigms.count(path.stem)} files of paradigm {path.stem}; "
+                "expected one. Name each paradigm once."
+            )
         phenomenon = phenomenon_of(path.stem)
         pairs = evenly(list(read_pairs(path)), options.per_paradigm)
         of_set = [_row(lang, phenomenon, path, line, pair) for line, pair in pairs]
-        for line, (good, bad) in pairs if options.capitals and has_capitals(path.stem) else ():
+        with_capitals = options.capitals and has_capitals(path.stem)
+        for line, (good, bad) in pairs if with_capitals else []:
             changed = capitalise(good, rest_too=rest_too), capitalise(bad, rest_too=rest_too)
             # A script without capitals has no such pairs.
             if changed != (good, bad):

@@ -1,10 +1,11 @@
 """Name the constructions of CLAMS, and find a campaign's evaluation sets and their sizes.
 
-Source: Mueller et al. (2020), section 4 and Tables 1, 3 and 6. A construction has one released file
-(``subj_rel``), or in English one for each kind of noun (``prep_anim``, ``prep_inanim``). A paradigm
-is the name of a file. A file has minimal sets: a grammatical sentence, then ungrammatical ones.
+A construction has one released file (``subj_rel.txt``), or in English one for each type of noun
+(``prep_anim.txt``, ``prep_inanim.txt``). A paradigm is the stem of a file's name. A file has
+minimal sets: a grammatical sentence, then ungrammatical ones.
 
-This module imports nothing slow, because each parse of the Snakefile loads it.
+Source: Mueller et al. (2020), section 4 and Tables 1, 3 and 6. This module imports nothing slow,
+because each parse of the Snakefile loads it.
 """
 
 from collections.abc import Sequence
@@ -29,16 +30,14 @@ def _group(name: str) -> dict[str, str]:
 
 CONSTRUCTIONS = _group("all")
 """Names of the seven constructions of all languages, in the order of Table 1."""
+ENGLISH, ENGLISH_REFLEXIVES = _group("english"), _group("reflexives")
 ENGLISH_SETS = (
-    (AGREEMENT, "Subject-verb agreement", _group("english")),
-    (REFLEXIVES, "Reflexive anaphora", _group("reflexives")),
+    (AGREEMENT, "Subject-verb agreement", ENGLISH),
+    (REFLEXIVES, "Reflexive anaphora", ENGLISH_REFLEXIVES),
     (NPIS, "Negative polarity items", _group("npis")),
 )
-"""Phenomena of English: code, title and constructions, in the order of Table 3.
-
-The polarity items of the English release are in no table of the paper.
-"""
-ENGLISH, ENGLISH_REFLEXIVES = (names for _, _, names in ENGLISH_SETS[:2])
+"""Phenomena of English: code, title and names of constructions, in the order of Table 3. The
+polarity items of the English release are in no table of the paper."""
 LANGUAGES = ("eng", "fra", "deu", "heb", "rus")
 CAPITALISED = ("eng", "fra", "deu", "rus")
 """Languages of appendix B. Hebrew has no capitals."""
@@ -96,6 +95,7 @@ def grammars_of(campaign: Campaign, catalogue: Catalogue, lang: str) -> Grammars
     """Return a language's grammars: the campaign's, else the released. UserError without any."""
     released = catalogue.sources_of(GRAMMAR, lang)
     paths = our_grammars(campaign, lang) or _retrieved(campaign, released)
+    common = [path for path in paths if path.stem == COMMON]
     cases = tuple(path for path in paths if path.stem != COMMON)
     if not cases:
         raise UserError(
@@ -103,7 +103,7 @@ def grammars_of(campaign: Campaign, catalogue: Catalogue, lang: str) -> Grammars
             f"{campaign.folder('grammars') / lang} and none among the sources; write one "
             "(docs/grammars.md), or leave it out of clams.grammars."
         )
-    return Grammars(next((path for path in paths if path.stem == COMMON), None), cases)
+    return Grammars(common[0] if common else None, cases)
 
 
 def set_paths(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
@@ -129,7 +129,8 @@ RELEASED = {
     "heb": (7, 40_820),
     "rus": (7, 40_120),
 }
-"""Numbers of released sets and pairs. The English sets are Marvin and Linzen's."""
+"""{language: (number of released sets, number of their pairs)}. The English sets are Marvin and
+Linzen's."""
 OURS = (7, 51_780)
 """Expected numbers of sets and pairs from the campaign's grammars: those of the seven English sets
 that have capitals too."""
@@ -138,12 +139,14 @@ that have capitals too."""
 def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
     """Return the expected number of a language's pairs, released or generated."""
     options = campaign.section(ClamsOptions)
-    # Grammars of other languages are the authors', so that their sets have the released sizes. For
-    # English they released none, and the campaign's is ours.
+    # For English the authors released no grammar, so generated sets are from ours. For other
+    # languages, generated sets are expected to have the sizes of the released sets.
     ours = lang in options.grammars and lang == "eng"
     sets, pairs = OURS if ours else RELEASED.get(lang, OURS)
-    most = options.per_paradigm or pairs
-    # Seven sets of a language have capitals; Hebrew has none.
-    sets_with_capitals, pairs_with_capitals = OURS if options.capitals and lang != "heb" else (0, 0)
-    capitals = min(pairs, pairs_with_capitals, most * sets_with_capitals)
-    return min(pairs, most * sets) + capitals
+    most_of_a_set = options.per_paradigm or pairs
+    number = min(pairs, most_of_a_set * sets)
+    # The seven sets of Table 1 are judged with capitals too; Hebrew has no capitals.
+    if options.capitals and lang != "heb":
+        sets_with_capitals, pairs_with_capitals = OURS
+        number += min(pairs, pairs_with_capitals, most_of_a_set * sets_with_capitals)
+    return number

@@ -3,10 +3,11 @@
 The template ``the N[s] V[3,s]`` with ``vary: V[]`` gives sets such as ("the dog barks", "the dog
 bark"). ``generate_sets`` writes a line for each sentence: True or False, a tab, the sentence.
 
-A template is expanded from left to right. For a slot that does not vary, the outer loop is over its
-alternatives and the inner loop over the sentences so far; the first slot changes fastest. For a
-slot that varies, the outer loop is over the sentences so far. Each round of the outer loop
-generates the sentences so far again, because a list of them would not fit into memory.
+A template is expanded from left to right, in the order of the authors' program. A *stream*
+generates the sets of the template's beginning, such as "the dog". For a slot that does not vary,
+the outer loop is over its alternatives and the inner loop over the stream. So the first slot
+changes fastest. For a slot that varies, the outer loop is over the stream. A stream generates its
+sets again in each round of an outer loop, because a list of them would not fit into memory.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,7 +28,8 @@ MinimalSet = tuple[str, ...]
 Stream = Callable[[], Iterator[MinimalSet]]
 """Function that generates the sets of a template's beginning, as often as it is called."""
 Column = tuple[str, ...]
-"""The k-th alternative of a preterminal, then the k-th of each preterminal that replaces it."""
+"""The k-th alternative of a preterminal, then the k-th of each preterminal that replaces it:
+("barks", "bark"). In a slot that does not vary, nothing replaces it."""
 MOST_LINES = 20_000_000
 """Most lines of a file of sets; released files have fewer than 100,000."""
 
@@ -48,21 +50,25 @@ def generate_template(grammar: model.Grammar, template: model.Template) -> Itera
     segments = grammar.segments(template)
     expand = _split if grammar.variant == "published" else _widened
     stream: Stream = partial(iter, [("",)] if segments else [])
-    optional = False
+    may_lack_first_word = False
     for number, segment in enumerate(segments):
         columns = _columns(grammar, segment, " " if number else "")
-        optional |= not number and any("" in column for column in columns)
+        if number == 0:
+            may_lack_first_word = any("" in column for column in columns)
         if isinstance(segment, str) or not grammar.items_for(segment.target):
-            stream = partial(_fixed, stream, [column_words for (column_words,) in columns])
+            stream = partial(_fixed, stream, [column[0] for column in columns])
         else:
             stream = partial(expand, stream, columns)
-    if optional:  # A sentence without its first word begins with a space.
+    if may_lack_first_word:  # such a sentence begins with a space
         return (tuple([text.removeprefix(" ") for text in sentences]) for sentences in stream())
     return stream()
 
 
 def _columns(grammar: model.Grammar, segment: str | model.Reference, space: str) -> list[Column]:
-    """Return the alternatives of a slot, each followed by the alternatives that replace it."""
+    """Return the alternatives of a slot, each followed by the alternatives that replace it.
+
+    ``space``: put before each of them.
+    """
     if isinstance(segment, str):
         return [(space + segment,)]
     columns: list[Column] = []
@@ -84,6 +90,7 @@ def _fixed(stream: Stream, alternatives: Sequence[str]) -> Iterator[MinimalSet]:
 
 
 def _split(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
+    # Each sentence so far makes sets of its own, even an ungrammatical one.
     for sentences in stream():
         for sentence in sentences:
             for column in columns:
@@ -91,6 +98,7 @@ def _split(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
 
 
 def _widened(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
+    # Each set so far makes wider sets, whose only grammatical sentence has all the right words.
     for sentences in stream():
         for column in columns:
             yield tuple([sentence + added for sentence in sentences for added in column])
@@ -103,13 +111,15 @@ def count_template(grammar: model.Grammar, template: model.Template) -> tuple[in
         return 0, 0
     references = (segment for segment in segments if isinstance(segment, model.Reference))
     slots = [grammar.series(reference.target) for reference in references]
-    counts = [len(rules) * len(rules[0][0].alternatives) for rules in slots]
-    widths = [len(rules[0]) for rules in slots]
+    counts = [len(series) * len(series[0][0].alternatives) for series in slots]
+    # Number of forms of a word in a slot, the right one and the wrong ones.
+    widths = [len(series[0]) for series in slots]
     lines = prod(counts) * prod(widths)
     if grammar.variant == "corrected":
         return prod(counts), lines
-    # Each wrong and right form of the last varied slot is in the same set.
-    return lines // next(width for width in reversed(widths) if width > 1), lines
+    # A set has the forms of the last varied slot.
+    last_width = [width for width in widths if width > 1][-1]
+    return lines // last_width, lines
 
 
 def lines_of(sets: Iterable[MinimalSet]) -> Iterator[str]:
@@ -189,8 +199,8 @@ def preview(grammar: model.Grammar, show: int, vocabulary: set[str] | None) -> I
     counted = partial(shared.counted, form=",")
     counts = [count_template(grammar, template) for template in grammar.templates]
     varied = "; ".join(str(item.target) for item in grammar.vary)
-    sets, lines = (sum(column) for column in zip(*counts, strict=True))
-    size = f"{counted(sets, 'minimal set')}, {counted(lines, 'line')}"
+    all_sets, all_lines = sum(sets for sets, _ in counts), sum(lines for _, lines in counts)
+    size = f"{counted(all_sets, 'minimal set')}, {counted(all_lines, 'line')}"
     yield f"{counted(len(counts), 'template')}, {size}; varied: {varied}"
     for template, (sets, lines) in zip(grammar.templates, counts, strict=True):
         yield f"\nline {template.location.line}: {template}"

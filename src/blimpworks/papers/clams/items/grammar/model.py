@@ -9,9 +9,11 @@
     V[3,p] bark
 
 A *template*, a rule of ``S[]``, has words and references to *preterminals*. A preterminal is a name
-with attributes, ``V[3,s]``, and has *alternatives* of one or more words, separated by ``|``. If a
-preterminal of the *vary statement* is replaced by its name with other attributes, the sentence is
-ungrammatical. A repeated left-hand side adds alternatives. ``#`` begins a comment.
+with attributes, ``V[3,s]``, and has *alternatives* of one or more words, separated by ``|``. The
+*vary statement* has items such as ``V[]`` or ``V[s]``. An item *covers* the preterminals with its
+name and at least its attributes. If a covered preterminal is replaced by another one of the same
+name ("barks" by "bark"), the sentence is ungrammatical. A repeated left-hand side adds
+alternatives. ``#`` begins a comment.
 Source: Mueller et al. (2020), section 3, and the authors' released grammars.
 """
 
@@ -142,25 +144,32 @@ class Grammar:
         does ``published``. ``corrected`` keeps them.
         """
         lost = 0
-        for count, segment in enumerate(template.elements, start=1):
-            if isinstance(segment, Reference) and self.uncovered(segment):
-                lost = count if self.variant == "published" else 0
+        if self.variant == "published":
+            for count, segment in enumerate(template.elements, start=1):
+                if isinstance(segment, Reference) and self.uncovered(segment):
+                    lost = count
         return template.elements[lost:]
 
     def series(self, target: Preterminal) -> list[list[Rule]]:
         """List the series of rules for a slot; each has the right rule, then the wrong ones.
 
-        There is one series, unless all items of the vary statement have attributes. ``published``
+        There is one series, unless all items that cover the slot have attributes. ``published``
         then has a series for each item, with the right rule also among the wrong rules, as in the
         authors' program.
         """
-        rule, named = self.rules[target], self.named(target.name)
+        right, named = self.rules[target], self.named(target.name)
         items = list(dict.fromkeys(self.items_for(target)))
-        covered = [[form for form in named if _falls_under(form.defined, item)] for item in items]
         if self.variant == "published" and items and all(item.attributes for item in items):
-            return [[rule, *forms] for forms in covered]
-        wrong = (form for form in named if form is not rule and any(form in f for f in covered))
-        return [[rule, *wrong]]
+            return [
+                [right, *(rule for rule in named if _falls_under(rule.defined, item))]
+                for item in items
+            ]
+        wrong = []
+        for rule in named:
+            is_covered = any(_falls_under(rule.defined, item) for item in items)
+            if is_covered and rule is not right:
+                wrong.append(rule)
+        return [[right, *wrong]]
 
     def slot_rules(self, target: Preterminal) -> dict[Preterminal, Rule]:
         """Return the rules for a slot by preterminal, the right one first."""
@@ -180,11 +189,11 @@ def listed(preterminals: Iterable[Preterminal]) -> str:
 def _fail_undefined(grammar: Grammar, reference: Reference, where: str) -> NoReturn:
     """Raise UserError for an undefined preterminal, with a suggestion of defined ones."""
     name = reference.target.name
-    same = [rule.defined for rule in grammar.named(name)]
-    if same:
-        expected = f"one of the attribute sets that {name} is defined with: {listed(same)}"
+    defined = [rule.defined for rule in grammar.named(name)]
+    if defined:
+        expected = f"one of the attribute sets that {name} is defined with: {listed(defined)}"
     else:
-        names = list(dict.fromkeys(defined.name for defined in grammar.rules))
+        names = list(dict.fromkeys(preterminal.name for preterminal in grammar.rules))
         # Names similar to a misspelt one, or else a few examples.
         close = get_close_matches(name, names) or names[:5]
         suggestion = f", such as {' or '.join(close)}" if close else "; there is none yet"
@@ -306,9 +315,10 @@ class _Reader(Transformer[Token, None]):
             raise error.orig_exc from None
 
     def REFERENCE(self, token: Token) -> Reference:
-        name, _, inside = token.removesuffix("]").partition("[")
-        inside = inside.strip(BLANKS)
-        attributes = [text.strip(BLANKS) for text in inside.split(",")] if inside else []
+        name, _, listed_attributes = token.removesuffix("]").partition("[")
+        attributes: list[str] = []
+        if listed_attributes.strip(BLANKS):
+            attributes = [text.strip(BLANKS) for text in listed_attributes.split(",")]
         location = _location(token, self.file)
         if token.type != "ITEM" and not {*BLANKS}.isdisjoint(token):
             fail(location, "blank in brackets", token=token)
