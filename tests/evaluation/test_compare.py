@@ -126,6 +126,7 @@ def test_trees_without_records_or_benchmarks_of_the_other_are_compared_with_note
     notes = " ".join(comparison.notes)
     assert "Only in b/results: multiblimp in eng." in notes
     assert "What jobs did differently is not known" in notes
+    assert "\nNo difference in how A and B were made is known.\n" in printed(comparison)
     with pytest.raises(UserError, match="is no directory; name that of an evaluation"):
         compare_evaluations(two[0], two[0] / "nowhere")
     shutil.rmtree(two[1] / "results/accuracies")
@@ -213,7 +214,8 @@ def write_samples(folder, margins, before, **changes):
         sample = {"doc_id": number, "doc": doc, "target": "0", "acc": float(margin > 0)}
         sample |= {"arguments": {f"gen_args_{i}": each for i, each in enumerate(asked)}}
         sample |= {"filtered_resps": [[str(margin - 9.0), "False"], ["-9.0", "False"]]}
-        lines.append(json.dumps(sample | changes) + "\n")
+        logged = {key: value for key, value in (sample | changes).items() if value is not None}
+        lines.append(json.dumps(logged) + "\n")
     (folder / "samples_clams_2026-11-27T00-00-00.5.jsonl").write_text("".join(lines))
     return folder
 
@@ -230,6 +232,7 @@ def test_the_harness_is_compared_with_and_its_space_explained(two, tmp_path, bef
     comparison = compare_evaluations(two[0], write_samples(tmp_path / "theirs", AFTER[:6], before))
     assert comparison.models == (("small", "theirs"),)
     assert [each.text for each in comparison.reasons] == reasons
+    assert comparison.notes == []
     whole = comparison.rows[0]
     assert of(whole, "n_a", "n_b", "both", "only_a", "only_b") == (8, 6, 6, 1, 0)
     assert (whole["accuracy_a"], whole["accuracy_b"]) == (0.625, 0.5)
@@ -244,6 +247,14 @@ def test_a_space_of_the_harness_that_the_items_have_is_no_difference(new, tmp_pa
     comparison = compare_evaluations(ours, write_samples(tmp_path / "theirs", AFTER, " "))
     assert comparison.reasons == []
     assert of(comparison.rows[0], "both", "only_a", "only_b") == (8, 2, 0)
+
+
+@pytest.mark.parametrize("before", ["", " "])
+def test_samples_of_pairs_that_the_evaluation_lacks_are_counted(new, tmp_path, before):
+    ours = new("a").write_items(PAIRS[:6], ["near"] * 6).judge(BEFORE[:6]).finish()
+    theirs = write_samples(tmp_path / "theirs", AFTER, before)
+    comparison = compare_evaluations(ours, theirs)
+    assert comparison.notes == [f"Only in {theirs}, not compared: 2 of 8 pairs."]
 
 
 def test_a_file_of_samples_can_be_named(two, tmp_path):
@@ -270,6 +281,7 @@ ALIKE = {"filtered_resps": [["-8.0", "False"], ["-9.0", "False"]], "acc": 1.0}
         ({"target": "1"}, r"jsonl:1: is no sample of lm-eval .*target is '1', expected 0"),
         ({"arguments": {}}, r":1: is no sample .* expected texts that end in the two sentences"),
         ({"doc": {"question": "?"}}, r"jsonl:1: is no sample .*has no pair of sentences"),
+        ({"acc": None}, r"jsonl:1: is no sample .*has no accuracy, expected one of acc, acc_norm"),
         (OTHER, r"has two samples of 'A\.' with different numbers"),
         (OTHER | ALIKE, "theirs has no sample of a pair that a has judged"),
     ],

@@ -37,8 +37,8 @@ def checkpoints_of(model: str, pattern: str) -> list[str]:
     """Return a model's checkpoints, as MODEL/FOLDER or MODEL@BRANCH, in the order of training.
 
     The names of checkpoints match the shell ``pattern``, such as ``chck_*M``. Raises UserError if
-    no name matches, if a matching name has no number, if two names have the same last number, or if
-    the hub has no such repository.
+    the hub has no such repository, or no name matches. It also does so if a matching name has no
+    number, or if two names have the same last number.
     """
     path = Path(model).expanduser()
     if is_local(model) or path.is_dir():

@@ -21,7 +21,7 @@ from blimpworks.scoring.tokens import AlignedWords
 LINE_WIDTH = 80
 INDENT = 2
 MOST_LANGUAGES = 12
-"""Most languages or tests to list: those with the lowest accuracies or p-values."""
+"""Most languages, or paired tests, to list: those with the lowest accuracies, or p-values."""
 NEIGHBOURS = 2
 """Number of models to show above and below each of ours in a ranking."""
 MOST_MODELS_WITH_TIES, MOST_MODELS_WITHOUT_TIES = 2, 3
@@ -172,7 +172,10 @@ class _Terminal:
         baselines = ", ".join(f"{name} {show.percent(share)}" for name, share in shares)
         notes = [show.unlike_languages(benchmark)]
         if left_out:
-            notes.append(f"{left_out} more languages, with higher accuracies, are on the page.")
+            # Languages without accuracies are among them.
+            notes.append(
+                f"{left_out} more languages, with higher or no accuracies, are on the page."
+            )
         if ties:
             notes.append("ties: equal log-probabilities / near ties, which rounding could turn.")
         else:
@@ -201,7 +204,7 @@ class _Terminal:
                 interval = show.interval(row["low"], row["high"])
                 n = f"{row['n']:,}" if row["n"] else ""
                 lines.append((*model, show.percent(row["accuracy"]), interval, n))
-            elif position - 1 in positions_to_show:
+            elif position - 1 in positions_to_show:  # the first row that is left out
                 lines.append(("", "  …", "", "", "", ""))
         bold = {i for i, line in enumerate(lines) if line[1].startswith("▶")}
         headings = ("", "  model", "size", "acc", "95 %", "n")
@@ -241,7 +244,7 @@ class _Terminal:
             self.say(line)
 
     def size_classes(self, benchmark: Benchmark) -> None:
-        self.head("Most behind printed models of its size (within a factor of 3)")
+        self.head("Largest gaps to printed models of similar size (a third to 3 times)")
         for model, size_class in benchmark["size_classes"].items():
             peers = f" beside {', '.join(size_class['models'])}" if size_class["models"] else ""
             note = f": {size_class['note']}" if size_class["note"] else ""
@@ -269,7 +272,7 @@ class _Terminal:
         if line := self.text.not_sampled(benchmark):
             self.say(line)
         flips_note = "flips: decisions that differ from the evaluation's"
-        self.say(f"{flips_note}; beyond: that rounding does not explain.", "dim")
+        self.say(f"{flips_note}; beyond: flips that rounding does not explain.", "dim")
 
     def block(self, columns: Sequence[AlignedWords], signs: Sequence[str]) -> None:
         """Print aligned words above their log-probabilities; those that differ are in brackets."""
@@ -355,7 +358,7 @@ class _Terminal:
         self.console.print()
         self.rule(suite["label"])
         headings, lines = self.text.suite_table(suite)
-        # More columns do not fit: they follow in a table below.
+        # Columns that do not fit beside the others follow in a table below.
         for first in range(1, len(headings), MOST_COLUMNS):
             rows = [[c[0], *c[first : first + MOST_COLUMNS]] for c in (headings, *lines)]
             block = table(rows[0], rows[1:])
