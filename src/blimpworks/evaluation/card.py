@@ -343,7 +343,7 @@ class Benchmark(TypedDict):
     ``parameters`` (billions). It is ``ours`` if this evaluation measured it; else it is printed.
     """
     size_classes: dict[str, Record]
-    """By model: printed ``models`` of similar size, largest ``gaps`` to their mean, and a ``note``.
+    """Printed ``models`` of similar size, largest ``gaps`` to their mean, and a ``note``; by model.
 
     A gap has a ``label`` (phenomenon, or language if print has no phenomena), ``accuracy``,
     ``printed`` (mean of the printed models) and ``difference``. Empty if the paper prints no
