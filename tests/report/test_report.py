@@ -20,7 +20,7 @@ from blimpworks.report import read
 from blimpworks.report.inventory import read_inventory, spec_of, unlisted
 from blimpworks.report.pages import assemble, rank_models
 from blimpworks.report.scripts import Products, item_scripts
-from blimpworks.report.views import Headings, lines_of, numbers_of, together_view, without
+from blimpworks.report.views import Headings, cells_shown, lines_of, together_view, without_cells
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, write_rows, write_table
 from support.paths import REPOSITORY
 
@@ -58,7 +58,7 @@ BOTH = sheet([("Both", "a"), ("Both", "b")], ("x", 0, 1), ("y", 2, "–"))
 def test_rows_and_columns_without_a_kept_number_go(dropped, left):
     kept = [
         [c.heading for c in each.columns[1:]] + ["|".join(e.text for e in row) for row in each.body]
-        for each in without([BOTH], dropped)
+        for each in without_cells([BOTH], dropped)
     ]
     assert kept == ([left] if left else [])
 
@@ -155,7 +155,7 @@ def test_labels_are_headings_where_these_tell_the_keys_apart():
 
 def test_a_column_is_called_by_both_lines_of_its_heading_and_a_section_begins_anew():
     sheets = [sheet([("EN", "a"), ("EN", "b")], ("x", 0, 1)), sheet([("", "c")], ("y", 2))]
-    assert [*numbers_of(sheets)] == [(0, "x", "EN a"), (1, "x", "EN b"), (2, "y", "c")]
+    assert [*cells_shown(sheets)] == [(0, "x", "EN a"), (1, "x", "EN b"), (2, "y", "c")]
 
 
 SHEET = Sheet(

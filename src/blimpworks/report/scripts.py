@@ -46,8 +46,8 @@ class Products:
     """Files and the jobs that made them, each once, as lists that become JSON.
 
     A product is [path, SHA-256, job, inputs]: ``job`` is an index of ``jobs``, or -1 for a file
-    that no job made; ``inputs`` are indices of ``products``. A job is [command, code, date, commit,
-    whether the working tree was clean, notes].
+    that no job made; ``inputs`` are indices of ``products``. A job is [command, digest of the code,
+    date, commit, whether the working tree was clean, notes].
     """
 
     products: list[list[Any]] = field(default_factory=list)
@@ -68,6 +68,7 @@ class Products:
             product = self.products[self._index_of(node)]
             if product[INPUTS] is None:
                 product[JOB] = self._add_job(node.record) if node.record else -1
+                # Inputs that have an index already are also waiting, or are complete.
                 waiting += [n for n in node.inputs if (n.path, n.sha256) not in self._indices]
                 product[INPUTS] = [self._index_of(source) for source in node.inputs]
         return index
@@ -98,7 +99,10 @@ class Products:
 
 
 def _cell(cell: Cell, keys_of_numbers: Mapping[str, NumberKey]) -> dict[str, Any]:
-    """Return a cell's facts for the panel; of a cell that repeats a printed number only the key."""
+    """Return a cell's facts for the panel; of a cell that repeats a printed number only the key.
+
+    ``keys_of_numbers``: {"EXHIBIT/ROW/COLUMN": key} of the paper's printed numbers.
+    """
     row, key = cell.facts, cell.key
     if key and cell.is_copy:
         return {"row": row["row"], "column": row["column"], "place": key[1:], "itself": True}
@@ -161,7 +165,10 @@ def _pairs_of(table: pa.Table) -> list[dict[str, Any]]:
     for row in rows if is_single else ():
         row["bad" if row["acceptable"] else "good"] = None
     # A pair may belong to several paradigms: keep its first row.
-    return [*{row["item_id"]: row for row in reversed(rows)}.values()][::-1]
+    row_by_item: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        row_by_item.setdefault(row["item_id"], row)
+    return [*row_by_item.values()]
 
 
 def _read_verdicts(path: Path, method: str) -> dict[str, str]:
@@ -174,7 +181,10 @@ def _read_verdicts(path: Path, method: str) -> dict[str, str]:
 
 
 def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list[Any]:
-    """Return [log-probabilities, words] of a sentence; without words if spaces delimit them."""
+    """Return [log-probabilities, words] of a sentence.
+
+    The words are left out if the page can split the sentence into them, at its spaces.
+    """
     if row[side] is None:
         return [[]]
     ends, logprobs = (scores[f"{side}_{name}"] or [] for name in ("ends", "logprobs"))
@@ -191,7 +201,7 @@ def item_scripts(
     """Yield (name, text) of each script, the index last; ``most_words`` as ``MOST_WORDS``."""
     receiver = "blimpworksItems"
     index_entries, words_written = [], 0
-    omitted: Counter[str] = Counter()
+    omitted: Counter[str] = Counter()  # items of several conditions, by benchmark
     for pair_set in sets:
         items = read_table(ITEMS, pair_set.items)
         # Tables of pairs may have the columns of conditions, too.
