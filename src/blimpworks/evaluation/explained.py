@@ -163,8 +163,7 @@ def explain_number(
     source, named = source.resolve(), named.resolve()
     record = read_record(sidecar_path(source))
     recorded = Path(record["outputs"][0]["path"])
-    # Relative paths in records start at the directory in which the workflow ran: this directory, or
-    # the repository's.
+    # Relative paths in records start at the directory in which the workflow ran.
     bases = (REPOSITORY,) if recorded.is_absolute() else (Path.cwd(), REPOSITORY)
     matching_bases = [folder for folder in bases if (folder / recorded).resolve() == source]
     if not matching_bases:

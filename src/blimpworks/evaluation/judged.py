@@ -313,12 +313,10 @@ def worst_items(tables: Tables, model: str) -> list[Record]:
 
 
 def wrong_answers(tables: Tables, model: str) -> list[Record]:
-    """Return a sample of wrong answers (keys: ``Benchmark.wrong``).
-
-    The order of the digests of items' ids serves as a random order that never changes.
-    """
+    """Return a sample of wrong answers (keys: ``Benchmark.wrong``)."""
     rows = tables.judged(model)
     wrong = rows[rows["correct"] == 0]
+    # The order of the ids' digests looks random, and is always the same.
     digests = [hashlib.blake2b(item.encode()).hexdigest() for item in wrong["item_id"]]
     shuffled = wrong.assign(digest=digests).sort_values(["digest", "lang"], kind="stable")
     answers: list[Record] = []
@@ -342,10 +340,7 @@ def wrong_answers(tables: Tables, model: str) -> list[Record]:
 
 
 def written_answers(tables: Tables, model: str) -> list[Record]:
-    """Count a model's answers by language (keys: ``Benchmark.written``).
-
-    Also count answers that were cut off at the limit of tokens, and those that repeat the prompt.
-    """
+    """Count a model's answers, cut answers and echoes by language (``Benchmark.written``)."""
     counts: list[Record] = []
     for lang in tables.benchmark["languages"][model]:
         rows = read_parquet(tables.path("judgements", lang, model)).to_pandas()

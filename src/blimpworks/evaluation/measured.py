@@ -2,15 +2,14 @@
 
 ``build`` calls ``accuracy_rows``, ``rankings`` and ``size_classes`` with the tables of a benchmark
 (``judged.Tables``). "Our" models are the evaluated ones; "printed" models have accuracies in the
-benchmark's paper. Our models are ranked among printed models, and compared with printed models of
-similar size. An accuracy is a record such as {"accuracy": 0.71, "low": 0.69, "high": 0.73,
-"n": 900, "skipped": 2, "ties": 1, "near_ties": 3}. Functions raise UserError when a table is
-missing.
+benchmark's paper. Our models are ranked among the printed ones, and compared with those of similar
+size. An accuracy is a record with its interval and counts: {"accuracy": 0.71, "low": 0.69, …,
+"n": 900, …}. Functions raise UserError when a table is missing.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -193,7 +192,7 @@ def baselines_of(tables: Tables) -> dict[tuple[str, str], dict[str, float]]:
 
 
 @dataclass(frozen=True)
-class MeanAccuracies:
+class Means:
     """Mean accuracies of printed models and of ours, over the same phenomena or paradigms."""
 
     levels: list[tuple[str, str]]
@@ -201,16 +200,13 @@ class MeanAccuracies:
     table: pd.DataFrame
     """Columns accuracy, low, high, n, skipped and correct; index (``ours``, model).
 
-    ``ours`` is False for printed models. A model has a row only if it has an accuracy on each of
-    the levels.
+    ``ours`` is False for printed models. Only models with an accuracy on each level have a row.
     """
     incomplete: list[str]
     """Models that lack an accuracy on some level."""
 
 
-def _average(
-    rows: pd.DataFrame, levels: list[tuple[str, str]], count: int
-) -> MeanAccuracies | None:
+def _average(rows: pd.DataFrame, levels: list[tuple[str, str]], count: int) -> Means | None:
     """Average each model's accuracies; models with fewer than ``count`` rows are incomplete.
 
     The column ``ours`` of ``rows`` tells our models from printed ones. Return None if no printed
@@ -239,16 +235,11 @@ def _average(
     columns = ["accuracy", "low", "high", "n", "skipped", "correct"]
     index = pd.MultiIndex.from_tuples([*means], names=["ours", "model"])
     frame = pd.DataFrame([*means.values()], index, columns, dtype=float)
-    return MeanAccuracies(levels, frame, incomplete)
+    return Means(levels, frame, incomplete)
 
 
-def _ranking(
-    lang: str, means: MeanAccuracies, tables: Tables, first_notes: Sequence[str] = ()
-) -> Record:
-    """Rank models by accuracy, to a tenth of a percent: the precision of most papers.
-
-    ``first_notes`` are put before the notes on how printed and our items differ.
-    """
+def _ranking(lang: str, means: Means, tables: Tables) -> Record:
+    """Rank models by accuracy, to a tenth of a percent: the precision of most papers."""
     facts, table = tables.facts, means.table
     ranked: list[Record] = []
     ranks = table["accuracy"].round(3).rank(method="min", ascending=False).astype(int)
@@ -267,11 +258,10 @@ def _ranking(
             }
         )
     ranked.sort(key=lambda row: (row["rank"], row["ours"], row["label"]))
-    notes = [*first_notes, *_notes_on_items(lang, means, tables)]
-    return {"lang": lang, "places": ranked, "notes": notes}
+    return {"lang": lang, "places": ranked, "notes": _notes_on_items(lang, means, tables)}
 
 
-def _notes_on_items(lang: str, means: MeanAccuracies, tables: Tables) -> list[str]:
+def _notes_on_items(lang: str, means: Means, tables: Tables) -> list[str]:
     """Return sentences on how the items of the printed accuracies and of ours differ."""
     facts, benchmark = tables.facts, tables.benchmark
     notes = []
@@ -341,8 +331,9 @@ def rankings(tables: Tables) -> list[Record]:
             complete = {*means.table.index.get_level_values("model")}
             incomplete = [n for n in dict.fromkeys(means.incomplete) if n not in complete]
             means = replace(means, incomplete=incomplete)
+            ranked.insert(0, _ranking(MEAN, means, tables))
             note = f"Means over the {len(means_by_lang)} languages that both have."
-            ranked.insert(0, _ranking(MEAN, means, tables, [note]))
+            ranked[0]["notes"].insert(0, note)
     return ranked
 
 
@@ -354,10 +345,10 @@ MOST_GAPS = 5
 
 
 def _gaps(ours: pd.DataFrame, printed: pd.DataFrame, tables: Tables) -> list[Record]:
-    """Return how far a model is from the mean of printed models on each phenomenon.
+    """Return gaps (see ``Benchmark.size_classes``) of a model to the mean of printed models.
 
-    If they have no phenomenon in common, the differences are by language. ``ours`` has accuracies
-    of the model, ``printed`` of the printed models. Keys: see ``card.Benchmark.size_classes``.
+    ``ours`` has accuracies of the model, ``printed`` those of the printed models. A gap is on a
+    phenomenon; if they have no phenomenon in common, it is on a language.
     """
     labels = ["lang", *LEVELS]
     mean_of_printed = printed.groupby(labels)["accuracy"].mean()
@@ -368,9 +359,8 @@ def _gaps(ours: pd.DataFrame, printed: pd.DataFrame, tables: Tables) -> list[Rec
     is_phenomenon = finer["paradigm"] == ALL
     has_phenomenon = is_phenomenon.groupby([finer["lang"], finer["phenomenon"]]).transform("any")
     finer = finer[is_phenomenon | ~has_phenomenon]
-    if len(finer):
-        column, rows, names = "phenomenon", finer, tables.names
-    else:
+    column, rows, names = "phenomenon", finer, tables.names
+    if not len(finer):
         column, rows, names = "lang", common, tables.facts["languages"]
     means = rows.groupby(column)[["accuracy", "printed"]].mean()
     means["difference"] = means["accuracy"] - means["printed"]

@@ -90,10 +90,7 @@ def _why_not_run(settings: Mapping[str, Any], benchmark: str) -> str:
 
 
 def shorten_shards(settings: dict[str, Any], layout: Layout) -> Layout:
-    """Let answers be saved after every second batch, as a batch takes a CPU half a minute or more.
-
-    Change ``settings``, and return the layout of the changed campaign.
-    """
+    """Save answers after every second batch, since a batch takes a CPU half a minute or more."""
     generations = (find_benchmark(name).generation for name in layout.campaign.benchmarks)
     for generation in filter(None, generations):
         # Follow a setting's path, such as "prompts.generation", and copy each level.
@@ -422,10 +419,7 @@ class Evaluation:
             )
 
     def replaced_models(self, folder: Path) -> list[str]:
-        """Return "NAME (ADDRESS)" of models in ``folder`` that new ones of these names replace.
-
-        A model that has the same address as the new one is not replaced.
-        """
+        """Return models in ``folder`` that new ones of their names, but other addresses, replace."""
         earlier_rows: dict[str, ModelRow] = {}
         with suppress(UserError):  # no evaluation, or one of an earlier version
             names = read_yaml(folder / request.CAMPAIGN_FILE, "a campaign file").get("models", [])

@@ -89,8 +89,7 @@ class Side:
     def judged_tables(self) -> list[tuple[str, str, str]]:
         """(benchmark, language, model) of each table of judgements.
 
-        They are read from the accuracies. A table without any verdict has no accuracies; it is
-        found by the records of the tables of accuracies.
+        A table without any verdict has no accuracies, but records of accuracies name it.
         """
         rows = self.accuracies[["benchmark", "lang", "model"]].itertuples(index=False, name=None)
         return list(dict.fromkeys([*rows, *self.digests_of_judgements]))
@@ -108,10 +107,7 @@ class Side:
         return self.results / folder / benchmark / model / f"{lang}.parquet"
 
     def judgement_table(self, benchmark: str, lang: str, model: str) -> Path:
-        """Return the path of a model's judgements.
-
-        Raises UserError if the accuracies were computed from other judgements than these.
-        """
+        """Return a path of judgements. Raises UserError if accuracies were computed from others."""
         path = self.table("judgements", benchmark, lang, model)
         recorded = self.digests_of_judgements.get((benchmark, lang, model))
         if recorded is not None and path.is_file() and sha256_of(path) != recorded:

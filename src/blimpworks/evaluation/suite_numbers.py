@@ -3,9 +3,7 @@
 ``build`` calls ``suite_rows``. A suite (``suites.Suite``) is a set of benchmarks with results
 printed by a shared task. Each task is a benchmark and a ``measure``, such as the mean of
 accuracies, or the variance of reading times that surprisal explains. A number is a record with its
-95 % interval, and often with the number of items: {"value": 0.71, "low": 0.69, "high": 0.73,
-"n": 900}. An effect is a sum of surprisals [nats] that a benchmark declares, such as that of a word
-in its context.
+95 % interval: {"value": 0.71, "low": 0.69, "high": 0.73}; often with the number of items, "n".
 """
 
 import math
@@ -153,8 +151,8 @@ def _acquisition(tables: Tables, acquisition: Acquisition) -> dict[str, Record]:
     """Return the correlation of models' and children's ages of acquisition of words.
 
     It is one number of a whole training run, and the result is {last checkpoint: number}. ``n``
-    counts the words with both ages. Without a value are fewer than three checkpoints or words. If
-    the models are not checkpoints of one run, the last model has no value.
+    counts the words with both ages. It needs three checkpoints and three words; without them, or if
+    the models are not checkpoints of one run, the value is None.
     """
     models = [*tables.benchmark["languages"]]
     # How long each checkpoint was trained, read from its label.

@@ -86,10 +86,7 @@ def _missing_note(form: read.Form) -> str:
 
 
 def _figure(form: read.Form, paper: str, title: str, table: str) -> str:
-    """Return the HTML of a figure with the ``table`` of its numbers below it.
-
-    Without numbers, return a paragraph on how to get them.
-    """
+    """Return the HTML of a figure with its numbers below it; without numbers, how to get them."""
     missing = _missing_note(form)
     if not form.cells:
         reason = missing or '<p class="bw-caption">Its caption says why.</p>'

@@ -165,11 +165,7 @@ class Names:
     def _keys(
         self, category: str, where: Mapping[str, Any], number: NumberKey | None
     ) -> Iterator[str]:
-        """Yield the keys of one category in a cell's filter, and in the key of its number.
-
-        Row and column of a number's key may be a language, model or phenomenon: ("table2", "deu",
-        "gpt2").
-        """
+        """Yield the keys of one category in a cell's filter, and in the key of its number."""
         for column in NAME_COLUMNS[category]:
             values = where.get(column, [])
             yield from values if isinstance(values, list) else [values]

@@ -98,11 +98,8 @@ class Products:
         return self._job_indices[key]
 
 
-def _cell(cell: Cell, keys_of_numbers: Mapping[str, NumberKey]) -> dict[str, Any]:
-    """Return a cell's facts for the panel; of a cell that repeats a printed number only the key.
-
-    ``keys_of_numbers``: {"EXHIBIT/ROW/COLUMN": key} of the paper's printed numbers.
-    """
+def _cell(cell: Cell, key_by_origin: Mapping[str, NumberKey]) -> dict[str, Any]:
+    """Return a cell's facts for the panel; of a cell that repeats a printed number only the key."""
     row, key = cell.facts, cell.key
     if key and cell.is_copy:
         return {"row": row["row"], "column": row["column"], "place": key[1:], "itself": True}
@@ -113,8 +110,8 @@ def _cell(cell: Cell, keys_of_numbers: Mapping[str, NumberKey]) -> dict[str, Any
     facts |= {name: row[name] for name in ("row", "column", "text", "n", "formula", "source")}
     facts |= {"where": row["filter"], "place": list(key[1:]) if key else None}
     facts["of"] = len(cell.origins) or None
-    listed = [name for name in cell.origins[:MOST_ORIGINS] if name in keys_of_numbers]
-    facts["from"] = [keys_of_numbers[name] for name in listed]
+    listed = [origin for origin in cell.origins[:MOST_ORIGINS] if origin in key_by_origin]
+    facts["from"] = [key_by_origin[origin] for origin in listed]
     return {name: value for name, value in facts.items() if value is not None}
 
 
@@ -123,14 +120,14 @@ def paper_script(paper: PaperInputs, products: Products) -> str:
     printed: dict[str, dict[str, dict[str, Any]]] = {}
     for (exhibit, row, column), number in paper.evidence.items():
         printed.setdefault(exhibit, {}).setdefault(row, {})[column] = number.facts()
-    keys_of_numbers = {"/".join(key): key for key in paper.evidence}
+    key_by_origin = {"/".join(key): key for key in paper.evidence}
     forms = {}
     for form in (form for exhibit in paper.exhibits for form in exhibit.forms.values()):
         suffix = ".svg" if form.figure else ".csv"
         forms[form.key] = {
             "file": str(form.files) + suffix,
             "product": products.add(form.files.with_name(f"{form.files.name}.cells.parquet")),
-            "cells": [_cell(cell, keys_of_numbers) for cell in form.cells],
+            "cells": [_cell(cell, key_by_origin) for cell in form.cells],
         }
     labels = {e.name: exhibit_label(e.name) or e.title for e in paper.exhibits}
     names = {"languages": paper.names.labels["lang"], "models": paper.names.labels["model"]}
@@ -181,10 +178,7 @@ def _read_verdicts(path: Path, method: str) -> dict[str, str]:
 
 
 def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list[Any]:
-    """Return [log-probabilities, words] of a sentence.
-
-    The words are left out if the page can split the sentence into them, at its spaces.
-    """
+    """Return [log-probabilities, words] of a sentence; no words if spaces delimit them."""
     if row[side] is None:
         return [[]]
     ends, logprobs = (scores[f"{side}_{name}"] or [] for name in ("ends", "logprobs"))

@@ -2,8 +2,8 @@
 
 ``…_view`` functions return HTML, or "" if there is nothing to show. An exhibit (a table or figure)
 is built in up to three forms: from printed numbers, from the campaign's, and from a corrected
-campaign's. A form has sheets, which are tables of entries: texts, of which some show a cell, that
-is a number with its origin.
+campaign's. A form has sheets, which are tables of entries. An entry is a text, and may show a cell:
+a number with its origin.
 """
 
 from collections import Counter
@@ -263,25 +263,21 @@ class Headings:
     def __init__(self, forms: Sequence[Form], names: Names) -> None:
         self._names = names
         self._row_names: dict[NumberKey, str] = {}
-        row_headings: dict[str, set[str]] = {}
-        column_headings: dict[str, set[str]] = {}
+        # (key, heading) of rows and of columns
+        rows, columns = set[tuple[str, str]](), set[tuple[str, str]]()
         for form in forms:
             for shown_cell in cells_shown(form.document.sheets):
                 key = form.cells[shown_cell.cell].key
                 # Several cells may have the same printed number; use the one that the form shows.
                 if key is not None and form.cell_of[key] == shown_cell.cell:
                     self._row_names.setdefault(key, shown_cell.row)
-                    row_headings.setdefault(key[1], set()).add(shown_cell.row)
-                    column_headings.setdefault(key[2], set()).add(shown_cell.column)
+                    rows.add((key[1], shown_cell.row))
+                    columns.add((key[2], shown_cell.column))
         self._headings = []  # {key: heading} of rows, then of columns
-        for headings_by_key in (row_headings, column_headings):
-            uses = Counter(text for texts in headings_by_key.values() for text in texts)
-            unique_headings = {}
-            for key, texts in headings_by_key.items():
-                text = min(texts)
-                if len(texts) == 1 and uses[text] == 1:
-                    unique_headings[key] = text
-            self._headings.append(unique_headings)
+        for pairs in (rows, columns):
+            keys, headings = (Counter(pair[i] for pair in pairs) for i in (0, 1))
+            unique = {key: text for key, text in pairs if keys[key] == headings[text] == 1}
+            self._headings.append(unique)
         self._uses_of_row_names = Counter(self._row_names.values())
 
     def of(self, number: NumberKey) -> tuple[str, str]:
@@ -293,10 +289,7 @@ class Headings:
         return row, column
 
     def statement(self, key: NumberKey) -> str:
-        """Return a name for a number in one line: that of its row if no other number has it.
-
-        Else the names of its row and column: "German: GPT-2".
-        """
+        """Return the name of a number's row if no other row has it; else "German: GPT-2"."""
         row = self._row_names.get(key, "")
         if row and self._uses_of_row_names[row] == 1:
             return row
@@ -333,10 +326,7 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
     table_rows = []
 
     def add_row(line: str, title: str, cells: Iterable[tuple[NumberKey, str]]) -> None:
-        """Add a row to the table; ``cells`` are (key of a number, line), such as "printed".
-
-        ``line`` is the line of all cells, or "" if each has its own.
-        """
+        """Add a row to the table; ``cells`` are (key of a number, line), such as "printed"."""
         name = element("small", LINES[line], {}) if line else ""
         head = element("th", escaped(title) + name, {"scope": "row"})
         html = head
@@ -345,8 +335,7 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
         table_rows.append((f"bw-line {line}" if line else None, html))
 
     rows, columns = ({key[axis] for key in entries_by_key} for axis in (1, 2))
-    is_dense = len(entries_by_key) >= DENSE * len(rows) * len(columns)
-    if is_dense:
+    if len(entries_by_key) >= DENSE * len(rows) * len(columns):
         titles = {key[2]: headings.of(key)[1] for key in entries_by_key}
         for row in dict.fromkeys(key[1] for key in entries_by_key):
             keys = [(exhibit, row, column) for column in titles]

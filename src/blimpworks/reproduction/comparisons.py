@@ -318,10 +318,7 @@ def _reason_for(languages: Collection[str], reason_by_lang: Mapping[str, str]) -
 def _other_languages(
     languages: Collection[str], printed: Cell | None, basis: Basis, legible: Collection[str]
 ) -> str:
-    """Describe how the languages of a measured and a printed mean differ: "3 of 8 languages".
-
-    The parameters are those of ``differences``; ``languages`` are those of the measured mean.
-    """
+    """Describe how the languages of a measured and a printed mean differ: "3 of 8 languages"."""
     measured = {*languages}
     in_print = {*_values(json.loads(printed["filter"]), "lang")} if printed else set[str]()
     if not in_print:

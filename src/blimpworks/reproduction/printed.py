@@ -56,7 +56,7 @@ def agreement(value: float, row: PublishedRow, input_error: float = 0.0) -> Agre
     - "exact" if the value rounds to the number, halves away from zero (a count must be equal), or
       is within the bound;
     - "rounding" if they differ by at most ``input_error`` plus half a unit of the last printed
-      digit, or the value is within the bound after rounding or a change by ``input_error``;
+      digit. A value also agrees with a bound after rounding, or a change by ``input_error``;
     - "" if they do not agree.
     """
     assert row.value is not None
