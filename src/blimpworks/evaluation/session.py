@@ -419,7 +419,7 @@ class Evaluation:
             )
 
     def replaced_models(self, folder: Path) -> list[str]:
-        """Return models in ``folder`` that new ones of their names, but other addresses, replace."""
+        """Return models in ``folder`` that would be replaced, by new ones with other addresses."""
         earlier_rows: dict[str, ModelRow] = {}
         with suppress(UserError):  # no evaluation, or one of an earlier version
             names = read_yaml(folder / request.CAMPAIGN_FILE, "a campaign file").get("models", [])
