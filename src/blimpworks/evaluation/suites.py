@@ -143,6 +143,16 @@ class Task(Strict):
             has_settings = getattr(self, settings) is not None
             if has_settings != (self.measure == measure):
                 raise ValueError(f"measure {measure!r} and {settings} need each other")
+        if self.measure != "accuracy" and self.mean != ("paradigm",):
+            raise ValueError(f"measure {self.measure!r} has no mean over groups; leave 'mean' out")
+        nested = [level for level in self.mean if level != "lang"]
+        if nested == ["paradigm", "phenomenon"]:
+            raise ValueError("mean has paradigm before phenomenon; put the wider group first")
+        is_percent = self.measure in ("accuracy", "variance")
+        lowest, highest = (0, 100) if is_percent else (-1, 1)
+        for model, number in self.printed.items():
+            if not lowest <= number <= highest:
+                raise ValueError(f"printed {model!r} is not from {lowest} to {highest}")
         return self
 
 
