@@ -324,10 +324,13 @@ REGRESSED = "{outcomes: [t], predictor: s, controls: [s], groups: g}"
         (f"{{benchmark: b, label: B, measure: variance, regression: {REGRESSED}}}", "distinct col"),
         ("{benchmark: b, label: B, measure: correlation, mean: [lang]}", "leave 'mean' out"),
         ("{benchmark: b, label: B, mean: [paradigm, lang, phenomenon]}", "the wider group first"),
-        ("{benchmark: b, label: B, printed: {A: 712}}", "printed 'A' is not from 0 to 100"),
+        (
+            "{benchmark: b, label: B, printed: {A: 712}}",
+            "printed 'A' is 712; expected a number from 0 to",
+        ),
         (
             "{benchmark: b, label: B, measure: correlation, printed: {A: 50}}",
-            "printed 'A' is not from -1 to 1",
+            "printed 'A' is 50; expected a number from -1 to 1",
         ),
     ],
 )

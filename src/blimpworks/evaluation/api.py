@@ -124,8 +124,10 @@ def load_items(
     Return a row for each pair, sentence, condition or prompt. Raises UserError when the benchmark
     has no items in the language.
     """
-    [benchmark] = request.parse_benchmarks(benchmark)
-    [lang] = request.parse_languages(language)
+    benchmarks, languages = request.parse_benchmarks(benchmark), request.parse_languages(language)
+    if not len(benchmarks) == len(languages) == 1:
+        raise UserError(f"{benchmark!r} in {language!r}: name one benchmark and one language.")
+    [benchmark], [lang] = benchmarks, languages
     evaluation = Evaluation(
         data, [benchmark], [lang], mirror=None if mirror is None else Path(mirror).resolve()
     )

@@ -152,7 +152,8 @@ class Task(Strict):
         lowest, highest = (0, 100) if is_percent else (-1, 1)
         for model, number in self.printed.items():
             if not lowest <= number <= highest:
-                raise ValueError(f"printed {model!r} is not from {lowest} to {highest}")
+                expected = f"expected a number from {lowest} to {highest}"
+                raise ValueError(f"printed {model!r} is {number:g}; {expected}")
         return self
 
 
