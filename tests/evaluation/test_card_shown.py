@@ -6,6 +6,7 @@ import re
 from html.parser import HTMLParser
 from itertools import product
 from pathlib import Path
+from typing import get_args
 
 import pyarrow as pa
 import pytest
@@ -22,6 +23,7 @@ from blimpworks.evaluation.build import build_card, build_report_card, page_of
 from blimpworks.evaluation.card import read_card
 from blimpworks.evaluation.terminal import print_card
 from blimpworks.files import sha256_of, write_text
+from blimpworks.generation.conversation import Unfit
 from blimpworks.records.job import Job
 from blimpworks.scoring import store
 from blimpworks.scoring.shards import Manifest, write_manifest
@@ -187,7 +189,8 @@ def test_what_was_skipped_stands_beside_each_n_with_the_reason(skipping):
 
 @pytest.mark.parametrize(("status", "words"), [*judged.REASONS.items(), ("ok", "on which full")])
 def test_all_skipped_is_a_sentence(tmp_path, status, words):
-    assert {*judged.REASONS, judged.TOO_LONG} == {*store.FAILED, store.TOO_LONG, store.EMPTY}
+    failures = {*store.FAILED, store.TOO_LONG, store.EMPTY, *get_args(Unfit)}
+    assert {*judged.REASONS, judged.TOO_LONG} == failures
     root = write_evaluation(tmp_path, margins_of={"eng": {"small": [status] * 8}})
     told = facts(root, methods={"small": ["full_sentence"]}, languages={"small": ["eng"]})
     told["models"].pop("large")

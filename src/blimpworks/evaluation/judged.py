@@ -48,6 +48,7 @@ REASONS = {
     "out_of_memory": "for which the memory did not suffice",
     "not_finite": "with a score that is no number",
     "empty": "without a token that could be scored",
+    "altered": "that the model's chat template changes",
 }
 """Reasons why a sentence or prompt has no result, by its status in scores or answers."""
 JUDGEMENT_COLUMNS = [*KEY, "phenomenon", "method", "correct", "margin"]
