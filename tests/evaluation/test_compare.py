@@ -162,6 +162,10 @@ def test_what_was_skipped_is_counted_with_the_reason_also_where_it_is_all(new):
     assert f"  A: n = 6, 2 skipped: {why}.\n  B: 8 items, all skipped: {why}.\n" in text
     assert re.search(r"^eng +66\.7 +– +– +0 +0 +0 +–$", text, re.MULTILINE)
     assert compare_evaluations(b, b).rows[0]["both"] == 0
+    # Results can be copied without scores.
+    shutil.rmtree(b / "results/scores")
+    unknown = "for unknown reasons, since there is no table of scores or answers"
+    assert compare_evaluations(a, b).rows[0]["skipped_b"] == {unknown: 8}
 
 
 def test_settings_and_rows_of_models_that_differ_are_reasons(new):

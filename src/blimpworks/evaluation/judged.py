@@ -129,12 +129,12 @@ def why_skipped(ids: Iterable[str], items: Path, outputs: Path, method: str) -> 
 
     ``ids`` are of items without a verdict. ``outputs`` is the table of scores or answers.
     """
-    status_by_row: dict[str, str] = {}  # of rows with a failure
-    if outputs.is_file():
-        table = read_parquet(outputs, ["item_id", "status"]).to_pandas()
-        failed = table[table["status"] != OK]
-        status_by_row = dict(zip(failed["item_id"], failed["status"].astype(str), strict=True))
-    statuses: dict[str, str] = {}
+    if not outputs.is_file():
+        return ["for unknown reasons, since there is no table of scores or answers" for _ in ids]
+    table = read_parquet(outputs, ["item_id", "status"]).to_pandas()
+    failed = table[table["status"] != OK]
+    status_by_row = dict(zip(failed["item_id"], failed["status"].astype(str), strict=True))
+    statuses: dict[str, str] = {}  # by item
     if status_by_row:
         # Outputs have the ids of rows, one for each condition of an item.
         rows = read_parquet(items, ["item_id", *CONDITIONS])
