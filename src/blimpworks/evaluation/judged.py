@@ -258,20 +258,18 @@ def _rows_by_item(
 
 
 def _sides_and_blocks(rows: Sequence[Record], scores: Mapping[str, Sequence[Record]]) -> Record:
-    """Return an item's ``sides`` (sentences) and ``blocks`` (their words) from its rows.
+    """Return an item's ``sides`` and ``blocks`` (see ``Benchmark.worst``) from its rows.
 
-    The keys are those of ``card.Benchmark.worst``. ``scores``: rows of the table of scores, by row
-    id; each list has one row.
+    ``scores``: {id of a row: [its row in the table of scores]}.
     """
     has_conditions = "condition" in rows[0]
     is_pair = not has_conditions and rows[0]["good"] != rows[0]["bad"]
     # (name of the sentence, row of its table, column with the sentence)
     if has_conditions:
         sentences = [(row["condition"], row, "good") for row in rows]
-    elif is_pair:
-        sentences = [("good", rows[0], "good"), ("bad", rows[0], "bad")]
     else:
-        sentences = [("good", rows[0], "good")]
+        columns = ("good", "bad") if is_pair else ("good",)
+        sentences = [(column, rows[0], column) for column in columns]
     sides, words_of_sides = [], []
     for name, row, column in sentences:
         [scored] = scores[row["item_id"]]

@@ -310,10 +310,7 @@ def _paper_texts(
         if title := section.exhibit.series:
             anchors_by_member = series.setdefault(title, {})
             anchors_by_member.setdefault(section.exhibit.member, []).append(section.anchor)
-    choices = [
-        {"title": title, "members": [*anchors_by_member.items()]}
-        for title, anchors_by_member in series.items()
-    ]
+    choices = [{"title": name, "members": [*series[name].items()]} for name in series]
 
     values = {"citation": citation, "licence": licence, "series": choices, "texts": TEXTS}
     values |= {"paper": paper, "has_variants": has_variants}
