@@ -186,9 +186,11 @@ CHOICE_COLUMNS = ("paper", "exhibit", "status", "verdict")
 
 
 def _value_html(value: object) -> str:
-    if isinstance(value, float):
-        return "" if isnan(value) else f"{value:.6g}"
-    return escape(str(value))
+    if not isinstance(value, float):
+        return escape(str(value))
+    if isnan(value):
+        return ""
+    return f"{value:.0f}" if value.is_integer() else f"{value:.6g}"
 
 
 def listing_html(name: str, frame: pd.DataFrame) -> str:

@@ -211,6 +211,11 @@ def _is_compared(row: PublishedRow) -> bool:
     return row.value is not None or row.textual or row.fault == GARBLED
 
 
+def _six_digits(value: float) -> float:
+    # Whole numbers keep all of their digits.
+    return value if value.is_integer() else float(f"{value:.6g}")
+
+
 def recomputed_rows(paper: Paper) -> Iterator[dict[str, Any]]:
     """Yield a row of ``RECOMPUTED_COLUMNS`` for each printed number or text, in the files' order.
 
@@ -236,9 +241,7 @@ def recomputed_rows(paper: Paper) -> Iterator[dict[str, Any]]:
             explanation = f"complement of {origins}, so no further evidence"
         recomputed = None
         if cell is not None and not row.textual:
-            # Whole numbers keep all digits, others get six.
-            value = cell["value"]
-            recomputed = value if value.is_integer() else float(f"{value:.6g}")
+            recomputed = _six_digits(cell["value"])
         yield {
             **number_columns(paper.name, row),
             "recomputed": recomputed,
@@ -379,7 +382,7 @@ def measured_rows(paper: str, files: MeasuredFiles) -> Iterator[Any]:
         numbers = dict.fromkeys(("measured", "low", "high", "n"))
         if cell is not None and not row.textual:
             numbers = {name: cell[name] for name in ("low", "high", "n")}
-            numbers["measured"] = float(f"{cell['value']:.6g}")
+            numbers["measured"] = _six_digits(cell["value"])
         yield {
             **number_columns(paper, row),
             **numbers,
