@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from copy import deepcopy
 from html.parser import HTMLParser
 from itertools import product
 from pathlib import Path
@@ -200,6 +201,17 @@ def test_all_skipped_is_a_sentence(tmp_path, status, words):
     assert line in " ".join(printed(card).split())
     assert line in Page(page_of(card)).text
     assert card["benchmarks"][0]["worst"] == {"small": []}
+
+
+def test_models_with_large_counts_have_a_table_each(card):
+    card = deepcopy(card)
+    for row in card["benchmarks"][0]["rows"]:
+        row["skipped"] = {"small": {"n": 1234, "of": 68123, "reasons": {"lost": 1234}}}
+        for accuracy in row["models"].values():
+            accuracy.update(n=68123, ties=1234, near_ties=12345)
+    text = printed(card)
+    assert max(map(len, text.splitlines())) <= 80
+    assert re.search(r"^All languages +68,123 .* 1,234 / 12,345$", text, re.MULTILINE)
 
 
 def test_the_origin_of_a_converted_model_stands_behind_its_note(given, tmp_path):

@@ -4,7 +4,7 @@
 ``say`` and ``table`` too.
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from textwrap import fill
 
 from rich.cells import cell_len
@@ -26,6 +26,8 @@ NEIGHBOURS = 2
 """Number of models to show above and below each of ours in a ranking."""
 MOST_MODELS_WITH_TIES, MOST_MODELS_WITHOUT_TIES = 2, 3
 """Most models side by side, with and without a column of ties."""
+NARROWEST_LABEL = 8
+"""Least width for the labels of rows beside models [characters]."""
 MOST_COLUMNS = 6
 """Most columns of numbers in a suite's table."""
 MOST_ITEMS = 3
@@ -104,10 +106,13 @@ class _Terminal:
     def language(self, code: str) -> str:
         return _shorten(self.text.language(code), 14)
 
-    def accuracy_table(
+    def accuracy_tables(
         self, rows: Sequence[tuple[str, Row]], models: Sequence[str], head: str, *, ties: bool
-    ) -> Table:
-        """Return a table with a column for each model, with accuracy, interval and perhaps ties."""
+    ) -> Iterator[Table]:
+        """Yield a table with a column for each model: accuracy, interval and perhaps ties.
+
+        Where the columns leave no space for the labels of rows, yield a table for each model.
+        """
         # A list of cells for each column, its heading first; ``zip`` makes rows of them at the end.
         columns = [["\nn", *(show.counts(row, models) for _, row in rows)]]
         if any(row["skipped"] for _, row in rows):
@@ -128,9 +133,13 @@ class _Terminal:
             columns.append([f"{self.label(model, width):>{width}}\n{aligned[0]}", *aligned[1:]])
         # Labels are wrapped in the width that the columns of numbers leave.
         used = sum(2 + max(map(len, "\n".join(column).split("\n"))) for column in columns)
+        if len(models) > 1 and LINE_WIDTH - used < NARROWEST_LABEL:
+            for model in models:
+                yield from self.accuracy_tables(rows, [model], head, ties=ties)
+            return
         labels = (fill(label, LINE_WIDTH - used, subsequent_indent=" ") for label, _ in rows)
         headings, *cells_of_rows = zip([f"\n{head}", *labels], *columns, strict=True)
-        return table(headings, cells_of_rows)
+        yield table(headings, cells_of_rows)
 
     def accuracies(self, benchmark: Benchmark) -> None:
         totals = show.totals(benchmark)
@@ -156,11 +165,11 @@ class _Terminal:
         for start in range(0, len(models), most):
             side_by_side = models[start : start + most]
             self.head("Accuracy in %, with 95 % intervals")
-            self.console.print(self.accuracy_table(rows, side_by_side, "language", ties=ties))
+            self.console.print(*self.accuracy_tables(rows, side_by_side, "language", ties=ties))
             if phenomena:
                 self.console.print()
-                lines = self.accuracy_table(phenomena, side_by_side, "phenomenon", ties=ties)
-                self.console.print(lines)
+                tables = self.accuracy_tables(phenomena, side_by_side, "phenomenon", ties=ties)
+                self.console.print(*tables)
         for line in (*skipped, *self.text.written_lines(benchmark)):
             self.say(line)
         ties_of_models = ", ".join(
