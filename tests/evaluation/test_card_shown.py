@@ -212,6 +212,10 @@ def test_models_with_large_counts_have_a_table_each(card):
     text = printed(card)
     assert max(map(len, text.splitlines())) <= 80
     assert re.search(r"^All languages +68,123 .* 1,234 / 12,345$", text, re.MULTILINE)
+    # A narrow terminal wraps lines, but no label or number is cut.
+    text = printed(card, width=40)
+    assert max(map(len, text.splitlines())) <= 60
+    assert re.search(r"^English +68,123 .* 1,234 / 12,345$", text, re.MULTILINE)
 
 
 def test_the_origin_of_a_converted_model_stands_behind_its_note(given, tmp_path):

@@ -18,7 +18,8 @@ from blimpworks.evaluation.card import MEAN, Benchmark, Card, Record, Row, Suite
 from blimpworks.items import ALL
 from blimpworks.scoring.tokens import AlignedWords
 
-LINE_WIDTH = 80
+LINE_WIDTH, NARROWEST_LINE = 80, 60
+"""Width of lines, and of lines in a terminal that is narrower: it wraps longer lines."""
 INDENT = 2
 MOST_LANGUAGES = 12
 """Most languages, or paired tests, to list: those with the lowest accuracies, or p-values."""
@@ -26,8 +27,8 @@ NEIGHBOURS = 2
 """Number of models to show above and below each of ours in a ranking."""
 MOST_MODELS_WITH_TIES, MOST_MODELS_WITHOUT_TIES = 2, 3
 """Most models side by side, with and without a column of ties."""
-NARROWEST_LABEL = 8
-"""Least width for the labels of rows beside models [characters]."""
+NARROWEST_LABEL = 10
+"""Least width for the labels of rows beside several models [characters]."""
 MOST_COLUMNS = 6
 """Most columns of numbers in a suite's table."""
 MOST_ITEMS = 3
@@ -133,11 +134,12 @@ class _Terminal:
             columns.append([f"{self.label(model, width):>{width}}\n{aligned[0]}", *aligned[1:]])
         # Labels are wrapped in the width that the columns of numbers leave.
         used = sum(2 + max(map(len, "\n".join(column).split("\n"))) for column in columns)
-        if len(models) > 1 and LINE_WIDTH - used < NARROWEST_LABEL:
+        label_width = max(1, self.console.width - used)
+        if len(models) > 1 and label_width < NARROWEST_LABEL:
             for model in models:
                 yield from self.accuracy_tables(rows, [model], head, ties=ties)
             return
-        labels = (fill(label, LINE_WIDTH - used, subsequent_indent=" ") for label, _ in rows)
+        labels = (fill(label, label_width, subsequent_indent=" ") for label, _ in rows)
         headings, *cells_of_rows = zip([f"\n{head}", *labels], *columns, strict=True)
         yield table(headings, cells_of_rows)
 
@@ -285,7 +287,7 @@ class _Terminal:
 
     def block(self, columns: Sequence[AlignedWords], signs: Sequence[str]) -> None:
         """Print aligned words above their log-probabilities; those that differ are in brackets."""
-        line_width = LINE_WIDTH - 3 * INDENT
+        line_width = self.console.width - 3 * INDENT
         # Columns that fit on a line, each with its texts, log-probabilities and width.
         lines: list[list[tuple[AlignedWords, list[str], list[str], int]]] = []
         used = line_width
@@ -383,8 +385,8 @@ class _Terminal:
 
 
 def print_card(card: Card, console: Console) -> None:
-    """Print a report card in at most 80 columns, to which the console is narrowed."""
-    console.width = min(console.size.width, LINE_WIDTH)
+    """Print a report card in 60 to 80 columns, which the console is set to."""
+    console.width = max(NARROWEST_LINE, min(console.size.width, LINE_WIDTH))
     page = _Terminal(card, console)
     page.rule("Report card")
     page.say(page.text.heading, "bold")
