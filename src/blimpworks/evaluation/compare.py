@@ -34,7 +34,7 @@ from blimpworks.evaluation.sides import (
     reasons_of,
 )
 from blimpworks.evaluation.submission import read_submission
-from blimpworks.evaluation.terminal import say, table
+from blimpworks.evaluation.terminal import NARROWEST_LINE, say, table
 from blimpworks.exhibits.shared import counted
 from blimpworks.items import ALL
 from blimpworks.judging.sample import item_key
@@ -322,6 +322,7 @@ def _print_rows(rows: Sequence[Record], console: Console, *, show_all: bool) -> 
 
 def print_comparison(comparison: Comparison, console: Console, *, show_all: bool = False) -> None:
     """Print a comparison; ``show_all`` adds phenomena without significance, and all reasons."""
+    console.width = max(NARROWEST_LINE, console.size.width)
     say(console, f"A: {comparison.a}")
     say(console, f"B: {comparison.b}")
     title = itemgetter("benchmark", "model_a", "model_b", "method")
