@@ -151,6 +151,19 @@ def _count_statuses(
     return Counter(outputs.loc[outputs["item_id"].isin(ids), "status"].astype(str))
 
 
+def _origins_of_items(explanation: Explanation, paths: Collection[Path]) -> list[str]:
+    """Return sentences on the files without a record from which tables of items were made."""
+    assert explanation.tree is not None
+    roots = (node for node in explanation.tree.walk() if node.path in paths)
+    ancestors = (node for root in roots for node in root.walk())
+    unrecorded = {node.path: node.sha256 for node in ancestors if node.record is None}
+    sentences = [f"Items from {path}, sha256 {digest}." for path, digest in unrecorded.items()]
+    if len(sentences) > MOST_FILES:
+        more = f"Items from {len(sentences) - MOST_FILES} more files (--ancestry)."
+        sentences = [*sentences[:MOST_FILES], more]
+    return sentences
+
+
 def explain_number(
     source: Path, number: Number, named: Path, items: int = 0, item: str | None = None
 ) -> Explanation:
@@ -227,15 +240,7 @@ def explain_number(
     counts = ", ".join(f"{n:,} {status}" for status, n in statuses.most_common())
     folder = OUTPUTS[facts["benchmarks"][name]["unit"]]
     sentences.append(f"Rows of {folder}, by status: {counts}.")
-    assert explanation.tree is not None
-    # Files without a record, from which the items were made.
-    roots = (node for node in explanation.tree.walk() if node.path in paths)
-    ancestors = (node for root in roots for node in root.walk())
-    unrecorded = {node.path: node.sha256 for node in ancestors if node.record is None}
-    for path, digest in [*unrecorded.items()][:MOST_FILES]:
-        sentences.append(f"Items from {path}, sha256 {digest}.")
-    if len(unrecorded) > MOST_FILES:
-        sentences.append(f"Items from {len(unrecorded) - MOST_FILES} more files (--ancestry).")
+    sentences += _origins_of_items(explanation, paths)
     commit, is_changed = record["git"]["commit"] or "no commit", record["git"]["clean"] is False
     sentences.append(
         f"By blimpworks {number.text.card['version']}, code {record['code']}, commit {commit[:12]}"
