@@ -3,9 +3,11 @@
 import io
 import json
 import re
+from copy import deepcopy
 from html.parser import HTMLParser
 from itertools import product
 from pathlib import Path
+from typing import get_args
 
 import pyarrow as pa
 import pytest
@@ -22,6 +24,7 @@ from blimpworks.evaluation.build import build_card, build_report_card, page_of
 from blimpworks.evaluation.card import read_card
 from blimpworks.evaluation.terminal import print_card
 from blimpworks.files import sha256_of, write_text
+from blimpworks.generation.conversation import Unfit
 from blimpworks.records.job import Job
 from blimpworks.scoring import store
 from blimpworks.scoring.shards import Manifest, write_manifest
@@ -187,7 +190,8 @@ def test_what_was_skipped_stands_beside_each_n_with_the_reason(skipping):
 
 @pytest.mark.parametrize(("status", "words"), [*judged.REASONS.items(), ("ok", "on which full")])
 def test_all_skipped_is_a_sentence(tmp_path, status, words):
-    assert {*judged.REASONS, judged.TOO_LONG} == {*store.FAILED, store.TOO_LONG, store.EMPTY}
+    failures = {*store.FAILED, store.TOO_LONG, store.EMPTY, *get_args(Unfit)}
+    assert {*judged.REASONS, judged.TOO_LONG} == failures
     root = write_evaluation(tmp_path, margins_of={"eng": {"small": [status] * 8}})
     told = facts(root, methods={"small": ["full_sentence"]}, languages={"small": ["eng"]})
     told["models"].pop("large")
@@ -197,6 +201,21 @@ def test_all_skipped_is_a_sentence(tmp_path, status, words):
     assert line in " ".join(printed(card).split())
     assert line in Page(page_of(card)).text
     assert card["benchmarks"][0]["worst"] == {"small": []}
+
+
+def test_models_with_large_counts_have_a_table_each(card):
+    card = deepcopy(card)
+    for row in card["benchmarks"][0]["rows"]:
+        row["skipped"] = {"small": {"n": 1234, "of": 68123, "reasons": {"lost": 1234}}}
+        for accuracy in row["models"].values():
+            accuracy.update(n=68123, ties=1234, near_ties=12345)
+    text = printed(card)
+    assert max(map(len, text.splitlines())) <= 80
+    assert re.search(r"^All languages +68,123 .* 1,234 / 12,345$", text, re.MULTILINE)
+    # A narrow terminal wraps lines, but no label or number is cut.
+    text = printed(card, width=40)
+    assert max(map(len, text.splitlines())) <= 60
+    assert re.search(r"^English +68,123 .* 1,234 / 12,345$", text, re.MULTILINE)
 
 
 def test_the_origin_of_a_converted_model_stands_behind_its_note(given, tmp_path):

@@ -34,8 +34,8 @@ def of(row, *names):
     return tuple(row[name] for name in names)
 
 
-def printed(comparison):
-    console = Console(width=80, file=StringIO(), force_terminal=False)
+def printed(comparison, width=80):
+    console = Console(width=width, file=StringIO(), force_terminal=False)
     print_comparison(comparison, console)
     return console.file.getvalue()
 
@@ -126,6 +126,7 @@ def test_trees_without_records_or_benchmarks_of_the_other_are_compared_with_note
     notes = " ".join(comparison.notes)
     assert "Only in b/results: multiblimp in eng." in notes
     assert "What jobs did differently is not known" in notes
+    assert "\nNo difference in how A and B were made is known.\n" in printed(comparison)
     with pytest.raises(UserError, match="is no directory; name that of an evaluation"):
         compare_evaluations(two[0], two[0] / "nowhere")
     shutil.rmtree(two[1] / "results/accuracies")
@@ -161,6 +162,10 @@ def test_what_was_skipped_is_counted_with_the_reason_also_where_it_is_all(new):
     assert f"  A: n = 6, 2 skipped: {why}.\n  B: 8 items, all skipped: {why}.\n" in text
     assert re.search(r"^eng +66\.7 +– +– +0 +0 +0 +–$", text, re.MULTILINE)
     assert compare_evaluations(b, b).rows[0]["both"] == 0
+    # Results can be copied without scores.
+    shutil.rmtree(b / "results/scores")
+    unknown = "for unknown reasons, since there is no table of scores or answers"
+    assert compare_evaluations(a, b).rows[0]["skipped_b"] == {unknown: 8}
 
 
 def test_settings_and_rows_of_models_that_differ_are_reasons(new):
@@ -194,7 +199,9 @@ def test_the_terminal_has_all_of_it_in_eighty_columns(two):
     text = printed(compare_evaluations(*two))
     assert max(map(len, text.splitlines())) <= 80
     assert all(line == line.rstrip() for line in text.splitlines() if "✓" in line)
-    assert re.search(r"^eng +62\.5 +37\.5 +−25\.0 +8 +2 +0 +0\.500$", text, re.MULTILINE)
+    # A terminal of 30 columns wraps lines; no digits are cut.
+    for lines in (text, printed(compare_evaluations(*two), width=30)):
+        assert re.search(r"^eng +62\.5 +37\.5 +−25\.0 +8 +2 +0 +0\.500$", lines, re.MULTILINE)
     assert re.search(r"^  far +75\.0 +50\.0 +−25\.0 +4 +1 +0 +1\.000$", text, re.MULTILINE)
     assert "right in A alone: margin 2.00 → −4.00 (clams eng, near_one, i1)\n" in text
     assert "    ✓ the good 1\n" in text
@@ -213,7 +220,8 @@ def write_samples(folder, margins, before, **changes):
         sample = {"doc_id": number, "doc": doc, "target": "0", "acc": float(margin > 0)}
         sample |= {"arguments": {f"gen_args_{i}": each for i, each in enumerate(asked)}}
         sample |= {"filtered_resps": [[str(margin - 9.0), "False"], ["-9.0", "False"]]}
-        lines.append(json.dumps(sample | changes) + "\n")
+        logged = {key: value for key, value in (sample | changes).items() if value is not None}
+        lines.append(json.dumps(logged) + "\n")
     (folder / "samples_clams_2026-11-27T00-00-00.5.jsonl").write_text("".join(lines))
     return folder
 
@@ -230,6 +238,7 @@ def test_the_harness_is_compared_with_and_its_space_explained(two, tmp_path, bef
     comparison = compare_evaluations(two[0], write_samples(tmp_path / "theirs", AFTER[:6], before))
     assert comparison.models == (("small", "theirs"),)
     assert [each.text for each in comparison.reasons] == reasons
+    assert comparison.notes == []
     whole = comparison.rows[0]
     assert of(whole, "n_a", "n_b", "both", "only_a", "only_b") == (8, 6, 6, 1, 0)
     assert (whole["accuracy_a"], whole["accuracy_b"]) == (0.625, 0.5)
@@ -244,6 +253,14 @@ def test_a_space_of_the_harness_that_the_items_have_is_no_difference(new, tmp_pa
     comparison = compare_evaluations(ours, write_samples(tmp_path / "theirs", AFTER, " "))
     assert comparison.reasons == []
     assert of(comparison.rows[0], "both", "only_a", "only_b") == (8, 2, 0)
+
+
+@pytest.mark.parametrize("before", ["", " "])
+def test_samples_of_pairs_that_the_evaluation_lacks_are_counted(new, tmp_path, before):
+    ours = new("a").write_items(PAIRS[:6], ["near"] * 6).judge(BEFORE[:6]).finish()
+    theirs = write_samples(tmp_path / "theirs", AFTER, before)
+    comparison = compare_evaluations(ours, theirs)
+    assert comparison.notes == [f"Only in {theirs}, not compared: 2 of 8 pairs."]
 
 
 def test_a_file_of_samples_can_be_named(two, tmp_path):
@@ -270,6 +287,7 @@ ALIKE = {"filtered_resps": [["-8.0", "False"], ["-9.0", "False"]], "acc": 1.0}
         ({"target": "1"}, r"jsonl:1: is no sample of lm-eval .*target is '1', expected 0"),
         ({"arguments": {}}, r":1: is no sample .* expected texts that end in the two sentences"),
         ({"doc": {"question": "?"}}, r"jsonl:1: is no sample .*has no pair of sentences"),
+        ({"acc": None}, r"jsonl:1: is no sample .*has no accuracy, expected one of acc, acc_norm"),
         (OTHER, r"has two samples of 'A\.' with different numbers"),
         (OTHER | ALIKE, "theirs has no sample of a pair that a has judged"),
     ],

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,13 @@ from blimpworks.evaluation.machine import (
     choose_format,
     slow_formats,
 )
-from blimpworks.evaluation.models import ResolvedModel, in_languages, resolve_model, resolve_models
+from blimpworks.evaluation.models import (
+    ResolvedModel,
+    _with_names,
+    in_languages,
+    resolve_model,
+    resolve_models,
+)
 from blimpworks.evaluation.request import repository_catalogue, write_models
 from blimpworks.models.checkpoint import FILE_NAME, Description, read_checkpoint
 from blimpworks.models.hub import HubAddress
@@ -196,6 +203,14 @@ def test_names_are_those_of_the_last_part_and_longer_where_that_is_taken(folder,
         shutil.copytree(folder, tmp_path / place)
     first, second = names(tmp_path / "Ü", tmp_path / "Ö")
     assert second == f"{first}-2", "where nothing tells them apart"
+
+
+def test_a_path_without_further_folders_takes_no_name_of_the_catalogue(folder):
+    row = resolve_model("gpt2", CATALOGUE).row
+    ours = replace(resolve_model(str(folder), CATALOGUE), components=("gpt2",))
+    theirs = ResolvedModel("gpt2", row, ("gpt2",), in_catalogue=True)
+    assert [m.row.name for m in _with_names([ours], {"gpt2"})] == ["gpt2-2"]
+    assert [m.row.name for m in _with_names([ours, theirs], ())] == ["gpt2-2", "gpt2"]
 
 
 def test_what_a_user_sets_goes_before_what_is_read(folder):

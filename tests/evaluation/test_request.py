@@ -265,6 +265,7 @@ WRONG = {
     "models/mine.arpa": "is no existing file or directory",
     "transformer-xl-wt103": "of the catalogue is not available",
     "ngram-5 --benchmarks=bilmp": "Did you mean 'blimp'?",
+    "ngram-5 --benchmarks=": "--benchmarks is ''; expected names with commas between, or all",
     "ngram-5 --languages=Germn": "Did you mean 'german'?",
     "ngram-5 --data=all": "expected auto, embedded, released",
     "ngram-5 --mirror=nowhere": "which is no directory",
@@ -301,6 +302,10 @@ def test_a_wrong_use_is_answered_with_what_to_do(words, says):
     [
         (lambda: blimpworks.load_results("src"), "^src has no campaign.yaml; expected the direct"),
         (lambda: blimpworks.load_items("demo_pairs", "Russian"), "'demo_pairs' has items in deu, "),
+        (
+            lambda: blimpworks.load_items("all", "deu"),
+            "^'all' in 'deu': name one benchmark and one",
+        ),
         (lambda: blimpworks.evaluate("gtp2", out="x"), r"is not in the .* Did you mean 'gpt2'\?"),
     ],
 )

@@ -183,7 +183,7 @@ def explained(**changes):
         (True, explained(groups="text"), "names 'text', which the items of pairs do not have as a"),
         (True, explained(controls=["sentence"]), "has a cell that is no number (could not convert"),
         (False, explained(), "parquet has no effects, which the suite measures"),
-        (False, {"measure": "correlation"}, "eng.parquet has no people's ratings"),
+        (False, {"measure": "correlation", "printed": {}}, "eng.parquet has no people's ratings"),
     ],
 )
 def test_a_measure_of_what_a_benchmark_lacks_is_one_sentence(tmp_path, of_words, task, says):
@@ -322,6 +322,16 @@ REGRESSED = "{outcomes: [t], predictor: s, controls: [s], groups: g}"
             "and regression need each other",
         ),
         (f"{{benchmark: b, label: B, measure: variance, regression: {REGRESSED}}}", "distinct col"),
+        ("{benchmark: b, label: B, measure: correlation, mean: [lang]}", "leave 'mean' out"),
+        ("{benchmark: b, label: B, mean: [paradigm, lang, phenomenon]}", "the wider group first"),
+        (
+            "{benchmark: b, label: B, printed: {A: 712}}",
+            "printed 'A' is 712; expected a number from 0 to",
+        ),
+        (
+            "{benchmark: b, label: B, measure: correlation, printed: {A: 50}}",
+            "printed 'A' is 50; expected a number from -1 to 1",
+        ),
     ],
 )
 def test_a_wrong_suite_is_one_sentence(tasks, says, tmp_path):

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
@@ -18,9 +19,9 @@ from blimpworks.exhibits.exhibit import Document, Entry, Sheet, SheetColumn, rea
 from blimpworks.records.job import Job
 from blimpworks.report import read
 from blimpworks.report.inventory import read_inventory, spec_of, unlisted
-from blimpworks.report.pages import assemble, rank_models
+from blimpworks.report.pages import assemble, listing_html, rank_models
 from blimpworks.report.scripts import Products, item_scripts
-from blimpworks.report.views import Headings, lines_of, numbers_of, together_view, without
+from blimpworks.report.views import Headings, cells_shown, lines_of, together_view, without_cells
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, write_rows, write_table
 from support.paths import REPOSITORY
 
@@ -58,7 +59,7 @@ BOTH = sheet([("Both", "a"), ("Both", "b")], ("x", 0, 1), ("y", 2, "–"))
 def test_rows_and_columns_without_a_kept_number_go(dropped, left):
     kept = [
         [c.heading for c in each.columns[1:]] + ["|".join(e.text for e in row) for row in each.body]
-        for each in without([BOTH], dropped)
+        for each in without_cells([BOTH], dropped)
     ]
     assert kept == ([left] if left else [])
 
@@ -155,7 +156,7 @@ def test_labels_are_headings_where_these_tell_the_keys_apart():
 
 def test_a_column_is_called_by_both_lines_of_its_heading_and_a_section_begins_anew():
     sheets = [sheet([("EN", "a"), ("EN", "b")], ("x", 0, 1)), sheet([("", "c")], ("y", 2))]
-    assert [*numbers_of(sheets)] == [(0, "x", "EN a"), (1, "x", "EN b"), (2, "y", "c")]
+    assert [*cells_shown(sheets)] == [(0, "x", "EN a"), (1, "x", "EN b"), (2, "y", "c")]
 
 
 SHEET = Sheet(
@@ -215,6 +216,11 @@ def test_nothing_is_called_ours_or_a_reproduction_of_papers(texts):
     assert texts["index.rst"].startswith("Report: mine\n")
     interval = "<strong>99.0</strong><small> 94.0 to 104.0, n = 40</small>"
     assert interval in texts["_pieces/index.html"]
+
+
+def test_the_list_of_numbers_has_all_digits_of_whole_numbers():
+    row = dict.fromkeys(read.COMPARISON_COLUMNS["published"], "") | {"recomputed": 4234567.0}
+    assert "4234567" in listing_html("published", pd.DataFrame([row]))
 
 
 def test_measured_numbers_alone_have_no_tabs_variants_or_comparisons(texts):

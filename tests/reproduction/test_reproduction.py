@@ -434,6 +434,8 @@ def test_measured_cells_stand_beside_the_printed_numbers_they_stand_for(tmp_path
     assert [first[name] for name in ("row", "measured", "n")] == ["a", 1.5, 200]
     assert [row["verdict"] for row in rows] == [AGREES, NOT_RUN]
     assert pd.isna(second["measured"])
+    _, [first, _] = measured_beside(tmp_path, PARTS, [cell(("a", "x"), 4234567.0)])
+    assert first["measured"] == 4234567
 
 
 def test_a_number_that_our_copy_has_not_is_counted_and_not_compared(tmp_path):

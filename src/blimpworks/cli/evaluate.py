@@ -123,6 +123,10 @@ def evaluate(
             "--suite names."
         )
 
+    if not request.parse_names(benchmarks) and benchmarks.strip() != "all":
+        raise UserError(
+            f"--benchmarks is {benchmarks!r}; expected names with commas between, or all."
+        )
     codes = request.parse_languages(languages)
     local_benchmarks: set[str] = set()
     if suite is not None:

@@ -1,7 +1,7 @@
 """The Python interface, for notebooks: run evaluations, and load items and results with pandas.
 
 results = blimpworks.evaluate("gpt2", benchmarks=["mine"], out="evaluations/gpt2")
-results.accuracies  # a data frame, with a row for each model, language, phenomenon and paradigm
+results.accuracies  # a data frame, with a row for each model, language, phenomenon, …
 """
 
 import re
@@ -31,14 +31,18 @@ class Results:
     """The tables of an evaluation."""
 
     accuracies: "pd.DataFrame"
-    """A row for each model, language, phenomenon and paradigm; ``all`` means all of them together.
+    """A row for each model, benchmark, language, phenomenon, paradigm and method of judging.
 
-    ``accuracy`` with ``low`` and ``high`` (95 %) is from 0 to 1, over ``n`` items with ``ties``.
+    ``all`` as phenomenon or paradigm means all of them together. ``accuracy`` with ``low`` and
+    ``high`` (95 %) is from 0 to 1, over ``n`` items with ``ties``.
     """
     items: "pd.DataFrame"
-    """A row for each model and item, with the log-probabilities of sentences in nats."""
+    """A row for each model and item (or condition), with log-probabilities of sentences [nats]."""
     judgements: "pd.DataFrame"
-    """``correct``, ``margin`` [nats] and ``tie``, by the ``item_id`` or ``item`` of ``items``."""
+    """``correct``, ``margin`` [nats] and ``tie`` of each model, item and method of judging.
+
+    The column ``item_id`` has the ``item_id`` of ``items``, or its ``item`` if it has conditions.
+    """
     directory: Path
     """The evaluation's directory, with ``campaign.yaml`` and the report card."""
 
@@ -124,8 +128,10 @@ def load_items(
     Return a row for each pair, sentence, condition or prompt. Raises UserError when the benchmark
     has no items in the language.
     """
-    [benchmark] = request.parse_benchmarks(benchmark)
-    [lang] = request.parse_languages(language)
+    benchmarks, languages = request.parse_benchmarks(benchmark), request.parse_languages(language)
+    if not len(benchmarks) == len(languages) == 1:
+        raise UserError(f"{benchmark!r} in {language!r}: name one benchmark and one language.")
+    [benchmark], [lang] = benchmarks, languages
     evaluation = Evaluation(
         data, [benchmark], [lang], mirror=None if mirror is None else Path(mirror).resolve()
     )

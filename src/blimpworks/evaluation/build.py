@@ -2,8 +2,9 @@
 
 The workflow calls ``build_report_card`` with the inputs that ``card.card_facts`` collects. It
 writes ``card.json`` (a ``card.Card``, from ``build_card``), an HTML page, and tables to paste into
-a paper. Each model gets a results file as of lm-evaluation-harness; checkpoints get curves.
-Functions raise UserError when a table is missing or broken.
+a paper. Each model gets a file of results in the form of lm-evaluation-harness ("the harness"), and
+checkpoints of a training run get a figure of curves. Functions raise UserError when a table is
+missing or broken.
 """
 
 import json
@@ -63,8 +64,8 @@ TEMPLATE, STYLE = "assets/card.html.jinja", "assets/card.css"
 def _rows_of_phenomena(benchmark: Benchmark) -> list[tuple[str, list[Row]]]:
     """Return (language, rows of its phenomena) for languages with an accuracy on a phenomenon."""
     languages = dict.fromkeys([ALL, *(row["lang"] for row in benchmark["rows"])])
-    rows_of = [(lang, show.phenomena(benchmark, lang)) for lang in languages if lang != MEAN]
-    return [(lang, rows) for lang, rows in rows_of if any(row["models"] for row in rows)]
+    rows_by_lang = {lang: show.phenomena(benchmark, lang) for lang in languages if lang != MEAN}
+    return [(lang, rows) for lang, rows in rows_by_lang.items() if any(r["models"] for r in rows)]
 
 
 def page_of(card: Card) -> str:
@@ -90,7 +91,7 @@ def _table_for_papers(card: Card, benchmark: Benchmark, level: str, rows: Sequen
     """Return a table of accuracies to paste into a paper; ``level``: "Phenomenon" or "Paradigm"."""
     text, models = show.CardText(card), [*benchmark["methods"]]
     cells: list[Cell] = []
-    stub: dict[str, dict[str, str]] = {}
+    stub: dict[str, dict[str, str]] = {}  # labels of each row, by its number
     has_languages = len(benchmark["items"]) > 1
     for number, row in enumerate(rows):
         labels = {"Language": text.language(row["lang"])} if has_languages else {}
@@ -119,7 +120,7 @@ def _model(facts: Record) -> Model:
     description = read_description(Path(facts["checkpoint"]))
     source, code = description.source, description.files.get(own_code.FILE)
     checks = [read_manifest(Path(path)).checks for path in facts["manifests"]]
-    # What the self-tests say of first tokens; manifests that say the same count once.
+    # Sentences of the self-tests on first tokens; a sentence of several manifests is kept once.
     starts = dict.fromkeys(check.get("first token", "") for check in checks)
     better_starts = dict.fromkeys(check.get("other starts", "") for check in checks)
     notes = [facts["note"], getattr(source, "described", "")]
@@ -152,12 +153,13 @@ def _sensitivity(tables: Tables, model: str) -> list[Record]:
         path = sensitivity_table(tables.facts["results"], tables.name, lang, model)
         rows = read_table(PARITY, Path(path)).to_pylist()
         method = tables.methods[model]
+        # The first row is the evaluation's, which is always possible.
         possible = [r for r in rows if r["method"] == method and r["impossible"] is None]
-        distinct: dict[str, Record] = {}
+        row_by_token: dict[str, Record] = {}
         for row in possible:
             # Two rules can mean the same token: keep the first row of each token.
-            distinct.setdefault(row["first_token"], row)
-        for row in distinct.values():
+            row_by_token.setdefault(row["first_token"], row)
+        for row in row_by_token.values():
             first_token = row["start"] or str(row["first_token"])
             labels = {"lang": lang, "first_token": first_token, "own": row is possible[0]}
             keys = ("n", "skipped", "accuracy", "low", "high", "flips", "flips_beyond")
@@ -251,9 +253,10 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
     tables = {name: Tables(name, facts) for name in facts["benchmarks"]}
     benchmarks = [_benchmark(tables_of_one) for tables_of_one in tables.values()]
     # p-values are corrected for the tests of all benchmarks together.
-    tests = iter(judged.with_holm([test for entry in benchmarks for test in entry["tests"]]))
+    corrected = judged.with_holm([test for entry in benchmarks for test in entry["tests"]])
     for benchmark in benchmarks:
-        benchmark["tests"] = [next(tests) for _ in benchmark["tests"]]
+        count = len(benchmark["tests"])
+        benchmark["tests"], corrected = corrected[:count], corrected[count:]
     records = (record_of(Path(entry["accuracies"])) for entry in facts["benchmarks"].values())
     latest = max(filter(None, records), key=lambda record: str(record["ended"]), default={})
     return {
@@ -281,7 +284,7 @@ def task_name(*names: str) -> str:
 
 
 def _metrics(rows: Sequence[Mapping[Any, Any]], method: str) -> dict[str, tuple[float, int]]:
-    """Return (accuracy, number of items) by the harness's metric; ``method`` is the main method."""
+    """Return {metric of the harness: (accuracy, number of items)}; ``method``: the main method."""
     by_method = {row["method"]: (float(row["accuracy"]), int(row["n"])) for row in rows}
     metrics = {metric_name(name): value for name, value in by_method.items()}
     if "acc" not in metrics and method in by_method:
@@ -399,7 +402,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
 
 
 def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int]:
-    """Write a card's files (``card.card_files``); return the sizes of its contents."""
+    """Write a card's files (``card.card_files``); count its benchmarks, models and tests."""
     curves = [path for path in outputs if path.name == CURVES]
     data, page, markdown, latex, *results = (path for path in outputs if path not in curves)
     card = build_card(facts, [str(path) for path in outputs])

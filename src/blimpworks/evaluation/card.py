@@ -58,7 +58,7 @@ class BenchmarkFacts(TypedDict):
     chance: float | None
     """Accuracy of guessing; None where unknown."""
     own_items: bool
-    """True if its paper prints accuracies on these items."""
+    """True for the paper's own items, False for items made after their model."""
     languages: dict[str, list[str]]
     """Languages in which each model is run."""
     items: dict[str, str]
@@ -100,7 +100,7 @@ class Facts(TypedDict):
 
 
 Coverage = Mapping[str, Mapping[str, list[str]]]
-"""Languages of a model on a benchmark: {"mine": {"gpt2": ["eng"]}}."""
+"""{benchmark: {model: languages in which the model is run}}: {"mine": {"gpt2": ["eng"]}}."""
 
 
 def coverage(layout: Layout) -> Coverage:
@@ -129,7 +129,7 @@ def card_files(layout: Layout) -> list[str]:
 
 
 def card_models(layout: Layout, covered: Coverage) -> list[str]:
-    """Return the models that are run on a benchmark, in the catalogue's order."""
+    """Return the models that are run on any benchmark, in the catalogue's order."""
     running = {model for models in covered.values() for model in models}
     return [name for name in layout.catalogue.models if name in running]
 
@@ -160,10 +160,11 @@ def _model_facts(layout: Layout, name: str, covered: Coverage) -> Record:
     scorer = find_scorer(layout.engine_of(name), row.architecture)
     languages, languages_of_scores = set[str](), set[str]()
     for benchmark, languages_by_model in covered.items():
-        languages.update(languages_by_model.get(name, ()))
-        if find_benchmark(benchmark).unit == "pair":
-            languages_of_scores.update(languages_by_model.get(name, ()))
-    # A monolingual model has a checkpoint for each language, others have one.
+        languages_of_model = languages_by_model.get(name, ())
+        languages.update(languages_of_model)
+        if find_benchmark(benchmark).unit == "pair":  # others have answers, not scores
+            languages_of_scores.update(languages_of_model)
+    # A monolingual model has a checkpoint for each language, other models have one.
     scopes = sorted({layout.training.scope_of(name, lang) for lang in languages})
     return {
         "label": row.label,
@@ -189,8 +190,10 @@ def _benchmark_facts(
     benchmark, paper = find_benchmark(name), paper_of(name)
     has_prompts = benchmark.unit == "prompt"
     has_pairs = not has_prompts and benchmark.judge == "judge"
-    covered = {lang for languages_of_model in languages.values() for lang in languages_of_model}
-    ordered = [lang for lang in layout.item_languages(name) if lang in covered]
+    run_languages = {
+        lang for languages_of_model in languages.values() for lang in languages_of_model
+    }
+    ordered = [lang for lang in layout.item_languages(name) if lang in run_languages]
     items = {lang: layout.items_table(name, lang) for lang in ordered}
     all_items = {lang: str(whole_items_table(layout.campaign, name, lang)) for lang in ordered}
     # The first benchmark of a paper is the paper's own; others are made after its model.
@@ -298,8 +301,9 @@ class Row(TypedDict):
     models: dict[str, Record]
     """Keys: ``accuracy``, ``low``, ``high``, ``n``, ``skipped``, ``ties`` and ``near_ties``.
 
-    Models that skipped every item are left out. The interval is Wilson's. Rounding can change the
-    sign of the margin of a near tie; ties are counted among near ties.
+    Models that skipped every item are left out. The interval is Wilson's, but that of a mean is
+    from the intervals of the averaged accuracies. Rounding can change the sign of the margin of a
+    near tie; ties are counted among near ties.
     """
     skipped: dict[str, Record]
     """Items without a verdict, by model: ``n`` of all (``of``), and their numbers by ``reasons``.
@@ -339,10 +343,11 @@ class Benchmark(TypedDict):
     ``parameters`` (billions). It is ``ours`` if this evaluation measured it; else it is printed.
     """
     size_classes: dict[str, Record]
-    """Printed ``models`` of each model's size, largest ``gaps`` to their mean, and a ``note``.
+    """Printed ``models`` of similar size, largest ``gaps`` to their mean, and a ``note``; by model.
 
     A gap has a ``label`` (phenomenon, or language if print has no phenomena), ``accuracy``,
-    ``printed`` and ``difference``. Empty if the paper prints no accuracies.
+    ``printed`` (mean of the printed models) and ``difference``. Empty if the paper prints no
+    accuracies.
     """
     tests: list[Record]
     """McNemar's tests between models ``a`` and ``b`` on a language's items with both verdicts.
@@ -392,8 +397,8 @@ class SuiteTable(TypedDict):
     ``sampled`` (True if not all items are run), ``models`` and ``printed``.
 
     A model's record has ``value``, ``low``, ``high`` (95 %), ``n``, ``ties`` and ``skipped``;
-    ``value`` is None if a paradigm has no judged item. ``printed`` has accuracies and
-    shares in percent, by model.
+    ``value`` is None for the reasons in ``show.NO_NUMBER``. Accuracies and shares of variance are
+    from 0 to 1; those in ``printed`` are in percent, by model.
     """
     other_starts: list[str]
     """Labels of causal models whose first-token policy is not the suite's."""

@@ -19,7 +19,7 @@ from blimpworks.exhibits.formulas import UNWEIGHTED
 
 SCALES = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9}
 NUMBER = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+(?![A-Z]))?)(?:([KMB])(?![A-Z]))?", re.IGNORECASE)
-"""A number in a name, such as 3000, 1.5e4 or 20M; only 20 in 20Mb, because no letter may follow."""
+"""Number in a name, such as 3000, 1.5e4 or 20M. No letter may follow the unit, so 20Mb is 20."""
 AMBIGUOUS = re.compile(r"(?<!\d)\d{1,3}(?:[_,]\d{3})+(?![\dKMB.])", re.IGNORECASE)
 """Digits such as 1_500, which may be one number or two."""
 
@@ -36,8 +36,9 @@ def training_of(name: str) -> float | None:
 def checkpoints_of(model: str, pattern: str) -> list[str]:
     """Return a model's checkpoints, as MODEL/FOLDER or MODEL@BRANCH, in the order of training.
 
-    Their names match the shell ``pattern``, such as ``chck_*M``. Raises UserError if no name
-    matches, a matching one has no number, two have the same, or the hub has no such repository.
+    The names of checkpoints match the shell ``pattern``, such as ``chck_*M``. Raises UserError if
+    the hub has no such repository, or no name matches. It also does so if a matching name has no
+    number, or if two names have the same last number.
     """
     path = Path(model).expanduser()
     if is_local(model) or path.is_dir():
@@ -85,12 +86,14 @@ def checkpoints_of(model: str, pattern: str) -> list[str]:
 def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
     """Return a figure with a panel for each task: its number over training, with 95 % intervals.
 
-    ``labels`` are the names of checkpoints, by model. Dashed lines are printed numbers.
+    ``labels``: {model: its label, which has the name of the checkpoint}. Dashed lines are printed
+    numbers.
     """
     from blimpworks.exhibits import style
 
     axis_labels = {"accuracy": "accuracy in %", "variance": "variance explained in %"}
-    # An age of acquisition, one number of the whole run, has no curve. Draw it only if alone.
+    # An age of acquisition is one number of the whole run, so it has no curve. If the suite has no
+    # other task, draw it all the same, as a point.
     rows = [row for row in suite["rows"] if row["measure"] != "acquisition"] or suite["rows"]
     columns = min(3, math.ceil(len(rows) ** 0.5))
     lines = math.ceil(len(rows) / columns)
@@ -102,7 +105,7 @@ def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
         grid = figure.subplots(lines, columns, sharex=True, squeeze=False)
         for panel, row in zip(grid.flat, rows, strict=False):
             scale = 100 if row["measure"] in ("accuracy", "variance") else 1
-            points = []
+            points = []  # (training, value, low, high)
             for model, result in row["models"].items():
                 trained = training_of(labels[model])
                 if trained is None or result["value"] is None:

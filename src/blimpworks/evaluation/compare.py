@@ -2,8 +2,8 @@
 
 ``blimpworks compare A B`` calls ``compare_evaluations`` and ``print_comparison``. The input is
 tables of judgements: whether a model is right on an item (``correct``), and by which ``margin``. A
-``Comparison`` says how accuracies differ, which items only one model judges correctly (flips), and
-how A and B were made differently (reasons).
+``Comparison`` has differences of accuracies, and items that only one of the two models judges
+correctly (flips). It also says how A and B were made differently (reasons).
 """
 
 from collections import Counter
@@ -34,7 +34,7 @@ from blimpworks.evaluation.sides import (
     reasons_of,
 )
 from blimpworks.evaluation.submission import read_submission
-from blimpworks.evaluation.terminal import say, table
+from blimpworks.evaluation.terminal import NARROWEST_LINE, say, table
 from blimpworks.exhibits.shared import counted
 from blimpworks.items import ALL
 from blimpworks.judging.sample import item_key
@@ -53,10 +53,10 @@ class Comparison:
 
     Labels: ``benchmark``, ``lang``, ``model_a``, ``model_b``, ``phenomenon``, ``method``. Keys with
     ``_a`` exist with ``_b`` too. ``accuracy_a``: from 0 to 1 (or None), over the ``n_a`` items with
-    a verdict in A. ``difference``: accuracy of B minus A. ``both``: number of items with a verdict
-    in A and B. ``only_a``: number of these that are right in A only. ``p``: McNemar's test on
-    these, two-sided, not corrected. ``items_only_a``: number of items with a verdict in A only.
-    ``skipped_a``: numbers of items without a verdict in A, by reason.
+    a verdict in A. ``difference``: accuracy of B minus that of A. ``both``: number of items with
+    verdicts in A and in B. ``only_a``: how many of ``both`` are right in A only. ``p``: McNemar's
+    test on ``both``, two-sided, not corrected. ``items_only_a``: number of items with a verdict in
+    A only. ``skipped_a``: numbers of items without a verdict in A, by reason.
     """
     flipped: int
     """Number of all items that are right in A only or in B only."""
@@ -69,7 +69,7 @@ class Comparison:
     reasons: Sequence[Reason]
     """Differences in how the evaluations were made."""
     notes: Sequence[str]
-    """Sentences on models and languages that were not compared."""
+    """Sentences on what was not compared: models, languages, samples, settings."""
 
 
 Joined = tuple[dict[str, str], pd.DataFrame]
@@ -100,6 +100,7 @@ def _join(sides: Sequence[Side], benchmark: str, lang: str, models: tuple[str, s
         rows = rows.assign(why=None).astype({"why": object})
         is_skipped = rows["correct"].isna()
         if is_skipped.any():
+            # A model has scores or answers, or neither if samples or predictions were read.
             outputs = [side.table(name, benchmark, lang, model) for name in OUTPUTS.values()]
             output = next((path for path in outputs if path.is_file()), outputs[0])
             ids, items = rows.loc[is_skipped, "item_id"], side.items(benchmark, lang, model)
@@ -113,9 +114,8 @@ def _join(sides: Sequence[Side], benchmark: str, lang: str, models: tuple[str, s
 def _comparison_row(
     sides: Sequence[Side], labels: dict[str, str], phenomenon: str, rows: pd.DataFrame
 ) -> Record:
-    """Return a row of ``Comparison.rows`` from joined judgements."""
-    labels = dict(labels)
-    name, lang, method = labels["benchmark"], labels["lang"], labels.pop("method")
+    """Return a row of ``Comparison.rows`` for the joined judgements on a phenomenon, or on all."""
+    name, lang, method = labels["benchmark"], labels["lang"], labels["method"]
     has_a, has_b = (rows[f"correct_{side}"].notna() for side in "ab")
     right_a, right_b = (rows[f"correct_{side}"] == 1 for side in "ab")
     only_a = int((has_b & right_a & ~right_b).sum())
@@ -129,7 +129,6 @@ def _comparison_row(
     return {
         **labels,
         "phenomenon": phenomenon,
-        "method": method,
         "accuracy_a": accuracy_a,
         "accuracy_b": accuracy_b,
         "n_a": int(has_a.sum()),
@@ -156,6 +155,7 @@ def _largest_flips(
         flipped = judged[(judged["correct_a"] == 1) != (judged["correct_b"] == 1)]
         change = (flipped["margin_b"] - flipped["margin_a"]).abs().fillna(0.0)
         tables.append(flipped.assign(change=change, **labels))
+    # pandas deprecates empty tables in ``concat``, so they are left out if there are others.
     flipped = pd.concat([table for table in tables if len(table)] or tables[:1])
     flipped = flipped.sort_values(["change", *KEY], ascending=[False, True, True], kind="stable")
     flips = []
@@ -189,8 +189,7 @@ def texts_of(item_id: str, items: Sequence[Path], answers: Sequence[Path]) -> li
     """Return an item's texts from tables of A and B: sentences, or the prompt and both answers."""
     rows: list[Record] = []
     for path in items:
-        if not rows:
-            rows = _rows_of_item(path, item_id)
+        rows = rows or _rows_of_item(path, item_id)
     if not rows:
         return []
     first = rows[0]
@@ -264,6 +263,7 @@ def compare_evaluations(
     if other_program:
         in_both = sum(row["both"] for row in rows if row["phenomenon"] == ALL)
         reasons = []
+        notes += other_program.notes
         if other_program.explanation:
             start, end = other_program.explanation
             text = f"{start}{flipped:,} of {in_both:,} decisions differ{end}"
@@ -285,7 +285,7 @@ SIGNIFICANT = 0.05
 
 
 def _print_rows(rows: Sequence[Record], console: Console, *, show_all: bool) -> None:
-    """Print the rows of one benchmark and two models, and lines on items that one side lacks."""
+    """Print the rows of one benchmark and two models, and lines on items without two verdicts."""
     totals = [row for row in rows if row["phenomenon"] == ALL]
     print_all = show_all or len(totals) <= MOST_DETAILED_LANGUAGES
     printed = [r for r in rows if print_all or r in totals or r["p"] < SIGNIFICANT]
@@ -322,6 +322,7 @@ def _print_rows(rows: Sequence[Record], console: Console, *, show_all: bool) -> 
 
 def print_comparison(comparison: Comparison, console: Console, *, show_all: bool = False) -> None:
     """Print a comparison; ``show_all`` adds phenomena without significance, and all reasons."""
+    console.width = max(NARROWEST_LINE, console.size.width)
     say(console, f"A: {comparison.a}")
     say(console, f"B: {comparison.b}")
     title = itemgetter("benchmark", "model_a", "model_b", "method")
@@ -337,7 +338,7 @@ def print_comparison(comparison: Comparison, console: Console, *, show_all: bool
     if comparison.reasons:
         say(console, "Done differently (with the number of changed tables of judgements):")
     else:
-        say(console, "Nothing was done differently.")
+        say(console, "No difference in how A and B were made is known.")
     reasons = comparison.reasons if show_all else comparison.reasons[:MOST_REASONS]
     for reason in reasons:
         count = f" ({counted(reason.tables, 'table')})" if reason.tables else ""

@@ -48,7 +48,7 @@ class Number:
     accuracy: dict[str, Any] | None
     """The accuracy with its interval and counts; None if every item was skipped."""
     counted: str
-    """Phrase with the number of items, skipped items and reasons."""
+    """Phrase with the number of items, skipped items and reasons: "n = 90, none skipped"."""
 
     @property
     def line(self) -> str:
@@ -58,20 +58,23 @@ class Number:
         return f"{self.row} / {self.column} = {share} ({self.counted})"
 
     def is_in_row(self, row_names: Collection[str]) -> bool:
-        """Return whether its row has the lower-case names ``row_names``: {"eng", "agreement"}.
+        """Return whether ``row_names``, in lower case, name its row: {"eng", "agreement"}.
 
-        The benchmark may be missing; a missing language or phenomenon means all of them.
+        The benchmark need not be named. If no language or phenomenon is named, the row over all of
+        them is meant.
         """
         lang, phenomenon = self.card_row["lang"], self.card_row["phenomenon"]
-        names_of_row = (
+        is_of_all_languages = lang == show.totals(self.benchmark)[0]["lang"]
+        # Each with its synonyms, and whether its name can be left out.
+        benchmark_language_phenomenon = (
             ({self.benchmark["name"], self.benchmark["label"]}, True),
-            ({lang, self.text.language(lang)}, lang == show.totals(self.benchmark)[0]["lang"]),
+            ({lang, self.text.language(lang)}, is_of_all_languages),
             ({phenomenon, self.card_row["label"]}, phenomenon == ALL),
         )
         unmatched = {*row_names}
-        for synonyms, may_be_missing in names_of_row:
+        for synonyms, can_be_left_out in benchmark_language_phenomenon:
             matching = {name.casefold() for name in synonyms} & {*row_names}
-            if not matching and not may_be_missing:
+            if not matching and not can_be_left_out:
                 return False
             unmatched -= matching
         return not unmatched
@@ -130,7 +133,10 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
 def _count_statuses(
     number: Number, facts: Facts, lang: str, judgements: Path, items: Path
 ) -> Counter[str]:
-    """Count the statuses (ok, too_long, …) of the scores or answers behind a number."""
+    """Count the statuses (ok, too_long, …) of the scores or answers behind a number.
+
+    ``judgements`` and ``items`` are the tables of the number's model in ``lang``.
+    """
     rows = read_parquet(judgements, ["item_id", "phenomenon"]).to_pandas()
     if number.card_row["phenomenon"] != ALL:
         rows = rows[rows["phenomenon"] == number.card_row["phenomenon"]]
@@ -145,6 +151,19 @@ def _count_statuses(
     return Counter(outputs.loc[outputs["item_id"].isin(ids), "status"].astype(str))
 
 
+def _origins_of_items(explanation: Explanation, paths: Collection[Path]) -> list[str]:
+    """Return sentences on the files without a record from which tables of items were made."""
+    assert explanation.tree is not None
+    roots = (node for node in explanation.tree.walk() if node.path in paths)
+    ancestors = (node for root in roots for node in root.walk())
+    unrecorded = {node.path: node.sha256 for node in ancestors if node.record is None}
+    sentences = [f"Items from {path}, sha256 {digest}." for path, digest in unrecorded.items()]
+    if len(sentences) > MOST_FILES:
+        more = f"Items from {len(sentences) - MOST_FILES} more files (--ancestry)."
+        sentences = [*sentences[:MOST_FILES], more]
+    return sentences
+
+
 def explain_number(
     source: Path, number: Number, named: Path, items: int = 0, item: str | None = None
 ) -> Explanation:
@@ -154,18 +173,18 @@ def explain_number(
     comes from, is missing. It also does so when the card, or the file ``named`` by the user, was
     changed after its job wrote it.
     """
-    # Relative paths in records start at the directory in which the workflow ran.
     source, named = source.resolve(), named.resolve()
     record = read_record(sidecar_path(source))
     recorded = Path(record["outputs"][0]["path"])
+    # Relative paths in records start at the directory in which the workflow ran.
     bases = (REPOSITORY,) if recorded.is_absolute() else (Path.cwd(), REPOSITORY)
-    base = next((folder for folder in bases if (folder / recorded).resolve() == source), None)
-    if base is None:
+    matching_bases = [folder for folder in bases if (folder / recorded).resolve() == source]
+    if not matching_bases:
         raise UserError(
             f"{source} was made as {recorded}; explain the numbers of that file, in the directory "
             "that the workflow ran in."
         )
-    os.chdir(base)
+    os.chdir(matching_bases[0])
     for path in (recorded, recorded.with_name(named.name)):
         require_as_recorded(path)
     facts: Facts = record["params"]["facts"]
@@ -178,6 +197,7 @@ def explain_number(
         Path(model_table(facts["results"], "judgements", name, code, model)) for code in languages
     ]
     method = number.benchmark["methods"][model]
+    # Such accuracies are over a nominal number of prompts, not over those that were judged.
     is_nominal = method == PUBLISHED and NOMINAL in read_parquet(judgements[0]).column_names
     if is_nominal and lang == ALL and len(languages) > 1:
         raise UserError(
@@ -185,15 +205,14 @@ def explain_number(
             "explain the accuracies of single languages, such as --row "
             f"{number.text.language(languages[0])!r}."
         )
-    # A mean, or an accuracy over another number of items than are judged (nominal), is computed
-    # from accuracies; others are from judgements.
-    source_table, formula = "judgements", ACCURACY
     labels: dict[str, Any] = {"lang": languages, "phenomenon": number.card_row["phenomenon"]}
     if lang == MEAN or is_nominal:
         source_table, formula = "accuracies", UNWEIGHTED
         labels["paradigm"] = ALL
-    elif labels["phenomenon"] == ALL:
-        del labels["phenomenon"]
+    else:
+        source_table, formula = "judgements", ACCURACY
+        if labels["phenomenon"] == ALL:
+            del labels["phenomenon"]
     accuracy = number.card_row["models"][model]
     row_filter = {"benchmark": name, "model": model, "method": method, **labels}
     cell = {
@@ -221,15 +240,7 @@ def explain_number(
     counts = ", ".join(f"{n:,} {status}" for status, n in statuses.most_common())
     folder = OUTPUTS[facts["benchmarks"][name]["unit"]]
     sentences.append(f"Rows of {folder}, by status: {counts}.")
-    assert explanation.tree is not None
-    # Files without a record, from which the items were made.
-    roots = (node for node in explanation.tree.walk() if node.path in paths)
-    ancestors = (node for root in roots for node in root.walk())
-    unrecorded = {node.path: node.sha256 for node in ancestors if node.record is None}
-    for path, digest in [*unrecorded.items()][:MOST_FILES]:
-        sentences.append(f"Items from {path}, sha256 {digest}.")
-    if len(unrecorded) > MOST_FILES:
-        sentences.append(f"Items from {len(unrecorded) - MOST_FILES} more files (--ancestry).")
+    sentences += _origins_of_items(explanation, paths)
     commit, is_changed = record["git"]["commit"] or "no commit", record["git"]["clean"] is False
     sentences.append(
         f"By blimpworks {number.text.card['version']}, code {record['code']}, commit {commit[:12]}"

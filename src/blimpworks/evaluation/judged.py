@@ -1,9 +1,10 @@
 """Find skipped items, paired tests, worst items and wrong answers of models on a benchmark.
 
 ``Tables`` reads the tables of an evaluation. A judgement is a row that says whether a model is
-right on an item (``correct``: 1, 0, or NaN without a verdict), and by which margin. Other functions
-return results for the report card (``build``) and for comparisons (``compare``). They raise
-UserError when a table is missing or broken.
+right on an item (``correct``: 1, 0, a half for some ties, or NaN without a verdict), and by which
+``margin``. An item is skipped if it has no verdict. The functions return results for the report
+card (``build``) and for comparisons (``compare``), and raise UserError when a table is missing or
+broken.
 """
 
 import hashlib
@@ -47,6 +48,7 @@ REASONS = {
     "out_of_memory": "for which the memory did not suffice",
     "not_finite": "with a score that is no number",
     "empty": "without a token that could be scored",
+    "altered": "that the model's chat template changes",
 }
 """Reasons why a sentence or prompt has no result, by its status in scores or answers."""
 JUDGEMENT_COLUMNS = [*KEY, "phenomenon", "method", "correct", "margin"]
@@ -123,18 +125,23 @@ class Tables:
 
 
 def why_skipped(ids: Iterable[str], items: Path, outputs: Path, method: str) -> list[str]:
-    """Return why each item has no verdict; ``outputs`` is the table of scores or answers."""
-    statuses: dict[str, str] = {}
-    if outputs.is_file():
-        table = read_parquet(outputs, ["item_id", "status"]).to_pandas()
-        failed = table[table["status"] != OK]
-        statuses = dict(zip(failed["item_id"], failed["status"].astype(str), strict=True))
-    if statuses:
-        # ``ids`` are of items. Outputs have the ids of rows, one for each condition of an item.
+    """Return why each item has no verdict by ``method``.
+
+    ``ids`` are of items without a verdict. ``outputs`` is the table of scores or answers.
+    """
+    if not outputs.is_file():
+        return ["for unknown reasons, since there is no table of scores or answers" for _ in ids]
+    table = read_parquet(outputs, ["item_id", "status"]).to_pandas()
+    failed = table[table["status"] != OK]
+    status_by_row = dict(zip(failed["item_id"], failed["status"].astype(str), strict=True))
+    statuses: dict[str, str] = {}  # by item
+    if status_by_row:
+        # Outputs have the ids of rows, one for each condition of an item.
         rows = read_parquet(items, ["item_id", *CONDITIONS])
         item_ids = rows[item_key(rows.column_names)].to_pylist()
-        pairs = zip(item_ids, rows["item_id"].to_pylist(), strict=True)
-        statuses = {item: statuses[row] for item, row in pairs if row in statuses}
+        for item, row in zip(item_ids, rows["item_id"].to_pylist(), strict=True):
+            if row in status_by_row:
+                statuses[item] = status_by_row[row]
     reasons = dict(REASONS)
     if TOO_LONG in statuses.values():
         manifest = manifest_behind(outputs)
@@ -165,16 +172,20 @@ def skipped_items(tables: Tables) -> Skipped:
                 outputs = tables.path(OUTPUTS[benchmark["unit"]], lang, model)
                 items = Path(benchmark["items"][lang])
                 reasons = why_skipped(skipped["item_id"], items, outputs, tables.methods[model])
-            item_counts = [(ALL, len(judged)), *Counter(judged["phenomenon"]).items()]
+            item_counts = {ALL: len(judged), **Counter(judged["phenomenon"])}
+            # An item counts in its language and in all, in its phenomenon and in all.
             for scope in [lang, ALL] if has_languages else [lang]:
-                for phenomenon, n in item_counts:
-                    by_model = counts.setdefault((scope, phenomenon), {})
-                    by_model.setdefault(model, {"n": 0, "of": 0, "reasons": {}})["of"] += n
+                for phenomenon, n in item_counts.items():
+                    count_by_model = counts.setdefault((scope, phenomenon), {})
+                    count = count_by_model.setdefault(model, {"n": 0, "of": 0, "reasons": {}})
+                    count["of"] += n
                 for phenomenon, reason in zip(skipped["phenomenon"], reasons, strict=True):
                     for count in (counts[scope, phenomenon][model], counts[scope, ALL][model]):
                         count["n"] += 1
                         count["reasons"][reason] = count["reasons"].get(reason, 0) + 1
-    return {**counts, (MEAN, ALL): counts[ALL, ALL]} if has_languages else counts
+    if has_languages:
+        counts[MEAN, ALL] = counts[ALL, ALL]  # a mean over languages is over the same items
+    return counts
 
 
 # Tests
@@ -189,7 +200,8 @@ def paired_tests(tables: Tables) -> list[Record]:
     if len(models) < 2:
         return []
     exact_below = EXACT_BELOW if tables.benchmark["mcnemar"] == "corrected" else 0
-    # Arrays [item, model] of verdicts: NaN if the model was not run on the item, -1 if skipped.
+    # {language: array [item, model] of verdicts}: NaN if the model was not run on the item. In
+    # tables of judgements, NaN is a skipped item; it is -1 here.
     skipped_verdict = -1.0
     verdicts = {}
     for lang, frames in tables.judgements.items():
@@ -206,10 +218,11 @@ def paired_tests(tables: Tables) -> list[Record]:
         was_run = ~np.isnan(correct)
         for row in compare(correct == 1, was_run & (correct != skipped_verdict), exact_below):
             a, b, n = row["a"], row["b"], int(row["n"])
-            if a < b:  # each pair comes twice
+            if a < b:  # ``compare`` returns each pair of models twice
                 skipped = int((was_run[:, a] & was_run[:, b]).sum()) - n
                 test = {"lang": lang, "a": models[a], "b": models[b], "n": n, "skipped": skipped}
                 test["only_a"], test["only_b"] = int(row["only_a"]), int(row["only_b"])
+                # ``with_holm`` sets "adjusted", as it needs the tests of all benchmarks.
                 tests.append({**test, "p": row["p"], "adjusted": row["p"]})
     # If two models have one language in common, their test over all languages would be the same.
     language_counts = Counter((test["a"], test["b"]) for test in tests if test["lang"] != ALL)
@@ -245,14 +258,18 @@ def _rows_by_item(
 
 
 def _sides_and_blocks(rows: Sequence[Record], scores: Mapping[str, Sequence[Record]]) -> Record:
-    """Return an item's ``sides`` (sentences) and ``blocks`` (their aligned words) from its rows."""
-    is_pair = False  # else the item has sentences of several conditions, or a single sentence
-    if "condition" in rows[0]:
+    """Return an item's ``sides`` and ``blocks`` (see ``Benchmark.worst``) from its rows.
+
+    ``scores``: {id of a row: [its row in the table of scores]}.
+    """
+    has_conditions = "condition" in rows[0]
+    is_pair = not has_conditions and rows[0]["good"] != rows[0]["bad"]
+    # (name of the sentence, row of its table, column with the sentence)
+    if has_conditions:
         sentences = [(row["condition"], row, "good") for row in rows]
     else:
-        is_pair = rows[0]["good"] != rows[0]["bad"]
-        names = ("good", "bad") if is_pair else ("good",)
-        sentences = [(name, rows[0], name) for name in names]
+        columns = ("good", "bad") if is_pair else ("good",)
+        sentences = [(column, rows[0], column) for column in columns]
     sides, words_of_sides = [], []
     for name, row, column in sentences:
         [scored] = scores[row["item_id"]]
@@ -287,7 +304,7 @@ def worst_items(tables: Tables, model: str) -> list[Record]:
             labels = {name: item[name] for name in (*ITEM_LABELS, "margin")}
             worst.append({**labels, **_sides_and_blocks(rows_by_item[item["item_id"]], scores)})
     worst.sort(key=lambda item: [item[name] for name in order])
-    item_by_texts: dict[tuple[str, ...], Record] = {}
+    item_by_texts: dict[tuple[str, ...], Record] = {}  # by language and sentences
     for worst_item in worst:
         texts = (side["text"] for side in worst_item["sides"])
         item_by_texts.setdefault((worst_item["lang"], *texts), worst_item)
@@ -295,9 +312,10 @@ def worst_items(tables: Tables, model: str) -> list[Record]:
 
 
 def wrong_answers(tables: Tables, model: str) -> list[Record]:
-    """Return wrong answers (keys: ``Benchmark.wrong``), drawn by the digests of items' ids."""
+    """Return a sample of wrong answers (keys: ``Benchmark.wrong``)."""
     rows = tables.judged(model)
     wrong = rows[rows["correct"] == 0]
+    # The order of the ids' digests looks random, and is always the same.
     digests = [hashlib.blake2b(item.encode()).hexdigest() for item in wrong["item_id"]]
     shuffled = wrong.assign(digest=digests).sort_values(["digest", "lang"], kind="stable")
     answers: list[Record] = []
@@ -321,19 +339,18 @@ def wrong_answers(tables: Tables, model: str) -> list[Record]:
 
 
 def written_answers(tables: Tables, model: str) -> list[Record]:
-    """Count a model's answers, cut ones and echoes, by language (keys: ``Benchmark.written``)."""
+    """Count a model's answers, cut answers and echoes by language (``Benchmark.written``)."""
     counts: list[Record] = []
     for lang in tables.benchmark["languages"][model]:
         rows = read_parquet(tables.path("judgements", lang, model)).to_pandas()
         rows = rows[(rows["method"] == tables.methods[model]) & rows["correct"].notna()]
         path = tables.path("answers", lang, model)
         answers = read_table(ANSWERS, path, ["finish", "tokens"]).to_pandas()
-        longest = answers.loc[answers["finish"] == "length", "tokens"].max()
-        cut, echoes = (
+        longest_cut = answers.loc[answers["finish"] == "length", "tokens"].max()
+        count: Record = {"lang": lang, "n": len(rows)}
+        for key, column in (("cut", "cut"), ("echoes", "echo")):
             # Judgements of earlier versions lack these columns.
-            int(rows[column].sum()) if column in rows and rows[column].notna().all() else None
-            for column in ("cut", "echo")
-        )
-        limit = 0 if pd.isna(longest) else int(longest)
-        counts.append({"lang": lang, "n": len(rows), "cut": cut, "limit": limit, "echoes": echoes})
+            is_known = column in rows and rows[column].notna().all()
+            count[key] = int(rows[column].sum()) if is_known else None
+        counts.append({**count, "limit": 0 if pd.isna(longest_cut) else int(longest_cut)})
     return counts

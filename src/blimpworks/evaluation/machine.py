@@ -28,7 +28,7 @@ INSTRUCTIONS = {
     "bfloat16": {"avx512_bf16", "amx_bf16", "bf16"},
     "float16": {"avx512_fp16", "amx_fp16", "asimdhp"},
 }
-"""Processor flags (x86, ARM) by number format; one of the flags makes the format fast."""
+"""{number format: processor flags (x86, ARM)}; any one of the flags makes the format fast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,7 @@ def available_memory_gb() -> float | None:
     if "MemAvailable" in fields:
         free_gb.append(int(fields["MemAvailable"].split()[0]) * 1024 / 1e9)
     try:
+        # The limits of a control group hold for the groups inside it as well.
         nested = [(group, *group.parents) for group in memory_groups()]
     except OSError:
         return None
@@ -68,7 +69,7 @@ def available_memory_gb() -> float | None:
             ("memory.limit_in_bytes", "memory.usage_in_bytes"),  # v1
         ):
             limit, usage = _text_of(group / limit_file), _text_of(group / usage_file)
-            # Without a limit, version 2 has "max".
+            # Where there is no limit, version 2 has "max".
             if group.is_relative_to(CGROUPS) and limit.isdecimal() and usage.isdecimal():
                 lines = _text_of(group / "memory.stat").splitlines()
                 stat = dict(line.split(maxsplit=1) for line in lines)
@@ -100,7 +101,7 @@ def this_machine() -> Machine:
 
 
 def slow_formats(cpuinfo: str) -> frozenset[str]:
-    """Return number formats without instructions among the flags of ``/proc/cpuinfo``.
+    """Return the number formats for which the text of ``/proc/cpuinfo`` has no flag.
 
     Without instructions, bfloat16 takes 6 times as long as float32, and float16 4 to 5 times.
     """
@@ -171,6 +172,7 @@ def check_memory(models: Sequence[ResolvedModel], machine: Machine) -> list[str]
     for model in models:
         row, weights = model.row, model.weights_gb
         engine = find_engine(row.engine)
+        # All in GB: weights, memory for computing, and free memory.
         working, free, memory_name = engine.working_gb, machine.memory_gb, "of memory"
         if engine.serves and machine.gpus_gb:
             memory = Setup(row, engine, row.dtype).memory()

@@ -1,14 +1,15 @@
 """Collect the accuracies of a report card: of the evaluated models, of baselines, and printed ones.
 
 ``build`` calls ``accuracy_rows``, ``rankings`` and ``size_classes`` with the tables of a benchmark
-(``judged.Tables``). "Ours" are the evaluated models, "printed" are models with accuracies in the
-benchmark's paper. Our models are ranked among printed ones, and compared with those of their size.
-Functions raise UserError when a table is missing.
+(``judged.Tables``). "Our" models are the evaluated ones; "printed" models have accuracies in the
+benchmark's paper. Our models are ranked among the printed ones, and compared with those of similar
+size. An accuracy is a record with its interval and counts: {"accuracy": 0.71, "low": 0.69, …,
+"n": 900, …}. Functions raise UserError when a table is missing.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,8 @@ COUNTS = ("n", "skipped", "ties", "near_ties")
 SHARES = ("accuracy", "low", "high")
 LABELS = ["lang", "phenomenon", "paradigm"]
 LEVELS = ["phenomenon", "paradigm"]
-NAMELESS: Record = {"label": "", "parameters": None}
-"""Facts of a printed model that the catalogue lacks."""
+UNKNOWN_MODEL: Record = {"label": "", "parameters": None}
+"""Facts of a printed model that is not in the catalogue."""
 
 
 def phenomenon_label(key: str, names: Mapping[str, str]) -> str:
@@ -63,8 +64,8 @@ def pooled(rows: pd.DataFrame) -> Record:
 def mean_of(rows: pd.DataFrame) -> Record:
     """Return the unweighted mean of the rows' accuracies, with an interval from their intervals.
 
-    If the mean equals the accuracy on all items to a tenth of a percent, it gets the interval of
-    the accuracy on all items.
+    If the mean is printed like the accuracy on all items, to a tenth of a percent, it also gets the
+    same interval.
     """
     on_all_items, mean = pooled(rows), float(rows["accuracy"].mean())
     if round(mean, 3) == round(on_all_items["accuracy"], 3):
@@ -76,11 +77,11 @@ def mean_of(rows: pd.DataFrame) -> Record:
 def accuracy_rows(tables: Tables, skipped: Skipped) -> list[Row]:
     """Return the rows for all languages together, then for each language.
 
-    In each, the row over all phenomena comes first, then a row for each phenomenon. A row exists
-    even if models skipped all of its items.
+    Of all languages and of each, the row over all phenomena comes first, then a row for each
+    phenomenon. A row exists even if models skipped all of its items.
     """
-    # Accuracies, keyed by language and phenomenon, then by model.
     frame = tables.accuracies[tables.accuracies["paradigm"] == ALL]
+    # {(language, phenomenon): {model: accuracy}}
     measured: dict[tuple[str, str], dict[str, Record]] = {}
     for row in frame.to_dict("records"):
         measured.setdefault((row["lang"], row["phenomenon"]), {})[row["model"]] = _accuracy(row)
@@ -91,6 +92,7 @@ def accuracy_rows(tables: Tables, skipped: Skipped) -> list[Row]:
             if phenomenon == ALL:
                 measured.setdefault((MEAN, ALL), {})[model] = mean_of(rows)
     for key, skipped_by_model in skipped.items():
+        # If a model skipped all items, there may be no accuracy for the row.
         if any(0 < counts["n"] == counts["of"] for counts in skipped_by_model.values()):
             measured.setdefault(key, {})
     models, baselines = [*tables.benchmark["languages"]], baselines_of(tables)
@@ -134,7 +136,7 @@ def paradigm_rows(tables: Tables) -> list[Row]:
 
 def unknown_words(scores: Iterable[Path]) -> float:
     """Return the share of words in tables of scores that an n-gram model or LSTM does not know."""
-    unknown_id, end_id = 0, 1  # in vocabularies of words
+    unknown_id, end_id = 0, 1  # <unk> and the end of a sentence, in vocabularies of words
     word_count = unknown = 0
     for path in scores:
         for column in read_table(SCORES, path, ["good_ids", "bad_ids"]).columns:
@@ -175,6 +177,7 @@ def baselines_of(tables: Tables) -> dict[tuple[str, str], dict[str, float]]:
     rows = pd.concat([rows, rows.assign(phenomenon=ALL)])
     rows = pd.concat([rows, rows.assign(lang=ALL)])
     sums = rows.groupby(["lang", "phenomenon", "baseline"])[["correct", "n"]].sum()
+    # A baseline with fewer items than another one cannot judge all items.
     most_items = sums["n"].groupby(level=["lang", "phenomenon"]).transform("max")
     table = (sums["correct"] / sums["n"])[sums["n"] == most_items].unstack("baseline")
     table = table.reindex(columns=[name for name in BASELINES if name in table])
@@ -194,16 +197,16 @@ class Means:
 
     levels: list[tuple[str, str]]
     """(phenomenon, paradigm) of the averaged accuracies; either may be ``all``."""
-    means: pd.DataFrame
+    table: pd.DataFrame
     """Columns accuracy, low, high, n, skipped and correct; index (``ours``, model).
 
-    ``ours`` is False for printed models. Only models with all the accuracies have a row.
+    ``ours`` is False for printed models. Only models with an accuracy on each level have a row.
     """
     incomplete: list[str]
-    """Models without some of the accuracies."""
+    """Models that lack an accuracy on some level."""
 
 
-def _means(rows: pd.DataFrame, levels: list[tuple[str, str]], count: int) -> Means | None:
+def _average(rows: pd.DataFrame, levels: list[tuple[str, str]], count: int) -> Means | None:
     """Average each model's accuracies; models with fewer than ``count`` rows are incomplete.
 
     The column ``ours`` of ``rows`` tells our models from printed ones. Return None if no printed
@@ -218,6 +221,7 @@ def _means(rows: pd.DataFrame, levels: list[tuple[str, str]], count: int) -> Mea
             means[key] = mean_of(values.assign(ties=0, near_ties=0))
             means[key]["correct"] = values["correct"].sum()
         else:
+            # A single accuracy keeps its interval. A mean needs the intervals of all accuracies.
             means[key] = {
                 "accuracy": values["accuracy"].mean(),
                 "low": values["low"].iloc[0] if len(values) == 1 else None,
@@ -234,14 +238,14 @@ def _means(rows: pd.DataFrame, levels: list[tuple[str, str]], count: int) -> Mea
     return Means(levels, frame, incomplete)
 
 
-def _ranking(lang: str, compared: Means, tables: Tables, first_notes: Sequence[str] = ()) -> Record:
+def _ranking(lang: str, means: Means, tables: Tables) -> Record:
     """Rank models by accuracy, to a tenth of a percent: the precision of most papers."""
-    facts, means = tables.facts, compared.means
+    facts, table = tables.facts, means.table
     ranked: list[Record] = []
-    ranks = means["accuracy"].round(3).rank(method="min", ascending=False).astype(int)
-    rows: Iterable[Any] = means.astype(object).where(means.notna(), None).iterrows()
+    ranks = table["accuracy"].round(3).rank(method="min", ascending=False).astype(int)
+    rows: Iterable[Any] = table.astype(object).where(table.notna(), None).iterrows()
     for rank, ((is_ours, name), row) in zip(ranks, rows, strict=True):
-        model = facts["models" if is_ours else "printed"].get(name, NAMELESS)
+        model = facts["models" if is_ours else "printed"].get(name, UNKNOWN_MODEL)
         ranked.append(
             {
                 "rank": rank,
@@ -254,8 +258,13 @@ def _ranking(lang: str, compared: Means, tables: Tables, first_notes: Sequence[s
             }
         )
     ranked.sort(key=lambda row: (row["rank"], row["ours"], row["label"]))
-    # How the items of the printed numbers and of ours differ.
-    benchmark, notes = tables.benchmark, [*first_notes]
+    return {"lang": lang, "places": ranked, "notes": _notes_on_items(lang, means, tables)}
+
+
+def _notes_on_items(lang: str, means: Means, tables: Tables) -> list[str]:
+    """Return sentences on how the items of the printed accuracies and of ours differ."""
+    facts, benchmark = tables.facts, tables.benchmark
+    notes = []
     unit = f"{benchmark['noun']}s"
     if not benchmark["own_items"]:
         notes.append("Printed numbers are over the paper's items; ours are other items like them.")
@@ -264,34 +273,33 @@ def _ranking(lang: str, compared: Means, tables: Tables, first_notes: Sequence[s
         for code, path in benchmark["all_items"].items()
         if lang in (code, MEAN)
     )
-    ours = compared.means.loc[True]
-    in_print, in_ours = (
-        {int(n) for n in frame["n"].dropna()} for frame in (compared.means.loc[False], ours)
-    )
-    if in_print == in_ours and not ours["n"].isna().any() and not is_sample:
+    printed, ours = means.table.loc[False], means.table.loc[True]
+    printed_counts = {int(n) for n in printed["n"].dropna()}
+    our_counts = {int(n) for n in ours["n"].dropna()}
+    if printed_counts == our_counts and not ours["n"].isna().any() and not is_sample:
         notes.append(
-            f"Printed numbers and ours are over equally many {unit}: {numbers(in_ours, ' to ')}."
+            f"Printed numbers and ours are over equally many {unit}: {numbers(our_counts, ' to ')}."
         )
     else:
         sample = f", a sample (limit: {facts['limit']:,} a language)" if is_sample else ""
         end = sample or "; they are not the same items"
-        count = numbers(in_print, " to ") if in_print else "an unknown number of"
-        ours_count = numbers(in_ours, " to ")
-        notes.append(f"Printed numbers are over {count} {unit}, ours over {ours_count}{end}.")
+        count = numbers(printed_counts, " to ") if printed_counts else "an unknown number of"
+        our_count = numbers(our_counts, " to ")
+        notes.append(f"Printed numbers are over {count} {unit}, ours over {our_count}{end}.")
     skipped = ours["skipped"][ours["skipped"] > 0]
     if len(skipped):
         counts = (f"{facts['models'][str(m)]['label']} {n:,.0f}" for m, n in skipped.items())
         notes.append(f"Not in our n, because they were skipped: {', '.join(counts)}.")
     if benchmark["data"]:
         notes.append(f"Our items: {benchmark['data'].rstrip('.')}.")
-    if len(compared.levels) > 1:
-        level = "phenomena" if compared.levels[0][1] == ALL else "paradigms"
-        notes.append(f"Means over the {len(compared.levels)} {level} that both have.")
-    if compared.incomplete:
+    if len(means.levels) > 1:
+        level = "phenomena" if means.levels[0][1] == ALL else "paradigms"
+        notes.append(f"Means over the {len(means.levels)} {level} that both have.")
+    if means.incomplete:
         models = {**facts["printed"], **facts["models"]}
-        names = (models.get(name, NAMELESS)["label"] or name for name in compared.incomplete)
+        names = (models.get(name, UNKNOWN_MODEL)["label"] or name for name in means.incomplete)
         notes.append(f"Left out, because some of the numbers are missing: {', '.join(names)}.")
-    return {"lang": lang, "places": ranked, "notes": notes}
+    return notes
 
 
 def rankings(tables: Tables) -> list[Record]:
@@ -304,26 +312,28 @@ def rankings(tables: Tables) -> list[Record]:
         overall = [level for level in common if level == (ALL, ALL)]
         phenomena = [level for level in common if level[0] != ALL and level[1] == ALL]
         paradigms = [level for level in common if level[1] != ALL]
-        # Compare at the coarsest level of which both have accuracies.
+        # Compare at the coarsest level at which both printed models and ours have accuracies.
         levels = sorted(overall or phenomena or paradigms)
         rows = pd.concat([side[side.index.isin(levels)] for side in (printed, ours)])
-        means = _means(rows, levels, len(levels))
+        means = _average(rows, levels, len(levels))
         if means:
             means_by_lang[lang] = means
     ranked = [_ranking(lang, means, tables) for lang, means in means_by_lang.items()]
     if len(means_by_lang) > 1:
-        rows = pd.concat([means.means for means in means_by_lang.values()]).reset_index()
+        rows = pd.concat([means.table for means in means_by_lang.values()]).reset_index()
         # Only accuracies with an interval have a number of items that can be added.
         rows = rows.sort_values("ours", kind="stable").assign(
             n=rows["n"].where(rows["low"].notna())
         )
-        means = _means(rows, [(ALL, ALL)], len(means_by_lang))
+        means = _average(rows, [(ALL, ALL)], len(means_by_lang))
         if means:
-            complete = {*means.means.index.get_level_values("model")}
+            # A model may be both printed and ours, and incomplete as only one of these.
+            complete = {*means.table.index.get_level_values("model")}
             incomplete = [n for n in dict.fromkeys(means.incomplete) if n not in complete]
             means = replace(means, incomplete=incomplete)
+            ranked.insert(0, _ranking(MEAN, means, tables))
             note = f"Means over the {len(means_by_lang)} languages that both have."
-            ranked.insert(0, _ranking(MEAN, means, tables, [note]))
+            ranked[0]["notes"].insert(0, note)
     return ranked
 
 
@@ -335,20 +345,25 @@ MOST_GAPS = 5
 
 
 def _gaps(ours: pd.DataFrame, printed: pd.DataFrame, tables: Tables) -> list[Record]:
-    """Return differences of a model to the mean of printed ones, by phenomenon or else language."""
+    """Return gaps (see ``Benchmark.size_classes``) of a model to the mean of printed models.
+
+    ``ours`` has accuracies of the model, ``printed`` those of the printed models. A gap is on a
+    phenomenon; if they have no phenomenon in common, it is on a language.
+    """
     labels = ["lang", *LEVELS]
     mean_of_printed = printed.groupby(labels)["accuracy"].mean()
     accuracies = {"accuracy": ours.set_index(labels)["accuracy"], "printed": mean_of_printed}
-    both = pd.DataFrame(accuracies).dropna().reset_index()
+    common = pd.DataFrame(accuracies).dropna().reset_index()
     # Paradigms are used only for phenomena that have no accuracy themselves.
-    finer = both[both["phenomenon"] != ALL]
+    finer = common[common["phenomenon"] != ALL]
     is_phenomenon = finer["paradigm"] == ALL
     has_phenomenon = is_phenomenon.groupby([finer["lang"], finer["phenomenon"]]).transform("any")
     finer = finer[is_phenomenon | ~has_phenomenon]
-    column, rows = ("phenomenon", finer) if len(finer) else ("lang", both)
+    column, rows, names = "phenomenon", finer, tables.names
+    if not len(finer):
+        column, rows, names = "lang", common, tables.facts["languages"]
     means = rows.groupby(column)[["accuracy", "printed"]].mean()
     means["difference"] = means["accuracy"] - means["printed"]
-    names = tables.names if len(finer) else tables.facts["languages"]
     gaps: Iterable[Any] = means.iterrows()
     return [{"label": phenomenon_label(str(key), names), **row} for key, row in gaps]
 
@@ -359,12 +374,12 @@ def size_classes(tables: Tables) -> dict[str, Record]:
     classes: dict[str, Record] = {}
     for model in tables.benchmark["languages"] if len(printed) else ():
         size = facts["models"][model]["parameters"]  # in billions
-        labels: dict[str, str] = {}
+        labels: dict[str, str] = {}  # of the printed models of similar size, by name
         largest_gaps, note = list[Record](), ""
         for name in dict.fromkeys(printed["model"]):
-            peer = facts["printed"].get(name, NAMELESS)
-            parameters = peer["parameters"] or math.inf
-            if size and size / FACTOR <= parameters <= size * FACTOR and name != model:
+            peer = facts["printed"].get(name, UNKNOWN_MODEL)
+            peer_size = peer["parameters"] or math.inf
+            if size and size / FACTOR <= peer_size <= size * FACTOR and name != model:
                 labels[name] = peer["label"] or name
         if size is None:
             note = "How many parameters it has is not known."

@@ -52,7 +52,10 @@ class ResolvedModel:
     argument: str
     row: ModelRow
     components: tuple[str, ...]
-    """Owner and name on the hub, or folders and name of its path. The last ones make its name."""
+    """Owner and name on the hub, or folders and name of its path: ("runs", "a", "final").
+
+    The last of them, as many as make it unique, become its name: "final", or else "a-final".
+    """
     in_catalogue: bool = False
     revision: str = ""
     """Branch, tag or commit that the user named; the row has the commit."""
@@ -188,11 +191,11 @@ def _has_model(folder: Path) -> bool:
 
 def _model_folders(path: Path) -> list[Path]:
     """Return the folders with checkpoints: PATH itself, or PATH/eng, PATH/fra …, or PATH/multi."""
-    if _has_model(path) or not path.is_dir():
-        return [path] if _has_model(path) else []
-    languages = [p for p in sorted(path.iterdir()) if re.fullmatch("[a-z]{3}", p.name)]
-    folders = [folder for folder in languages if _has_model(folder)]
-    return folders or [*filter(_has_model, [path / "multi"])]
+    if _has_model(path):
+        return [path]
+    subfolders = sorted(path.iterdir()) if path.is_dir() else []
+    by_language = [p for p in subfolders if re.fullmatch("[a-z]{3}", p.name) and _has_model(p)]
+    return by_language or [p for p in subfolders if p.name == "multi" and _has_model(p)]
 
 
 def _facts_of_languages(directory: Path, folders: Sequence[Path], choice: UserChoice) -> ModelFacts:
@@ -222,7 +225,7 @@ def _facts_of_languages(directory: Path, folders: Sequence[Path], choice: UserCh
 def _notes_on_words(path: Path) -> tuple[str, ...]:
     """Return sentences on words of an n-gram file that are written in another way than items."""
     vocabulary = read_vocabulary(path)[2:]  # without <unk> and </s>
-    unmatched = []  # words that are not split like the words of sentences
+    unmatched = []  # words such as "don't", which sentences have as two words
     for word in vocabulary:
         pieces = [piece for piece, _ in split_words(word)]
         if pieces != [word]:
@@ -233,7 +236,8 @@ def _notes_on_words(path: Path) -> tuple[str, ...]:
             f"{len(unmatched):,} {of_all}, such as {unmatched[0]!r}, never match, because "
             "sentences are split into words and punctuation marks; unknown words are <unk>."
         )
-    # Georgian capitals do not count: no sentence begins with one, and title() makes none.
+    # Words with letters of two cases. Georgian capitals do not count: no sentence begins with one,
+    # and title() makes none.
     cased = [word for word in vocabulary if word.title() != word or word.lower() != word]
     counts = {
         "a capital": sum(word.lower() != word for word in cased),
@@ -275,13 +279,14 @@ def _resolve_path(
         while name.lower().endswith(file_suffixes()):
             name = name.rpartition(".")[0]
         components = (*components[:-1], name or path.name)
-    elif folders and folders[0] not in (path, path / "multi"):
+    elif folders and folders[0] not in (path, path / "multi"):  # a checkpoint for each language
         facts, suffix = _facts_of_languages(path, folders, choice), PER_LANGUAGE
         languages = ",".join(folder.name for folder in folders)
         columns = {"scope": "monolingual", "languages": languages}
     else:
         folder = folders[0] if folders else path
         facts = facts_of(folder, choice)
+        # A checkpoint of ours in RUN/eng is named after its run: RUN-eng.
         if (folder / FILE_NAME).exists() and path.name == facts.scope:
             components = (*components[:-2], f"{path.parent.name}-{path.name}")
         path = folder
@@ -459,37 +464,33 @@ def _with_names(models: Sequence[ResolvedModel], taken: Collection[str]) -> list
     """Return the models with unique names and labels, from their last components.
 
     runs/a/final and runs/b/final become a-final and b-final. Models of the catalogue keep their
-    names; ``taken`` are names of other models.
+    names; ``taken`` are names of models that are not evaluated.
     """
-    depths = [1] * len(models)
-    while True:
+    used = {*taken, *(model.row.name for model in models if model.in_catalogue)}
+    labels = {model.row.label for model in models if model.in_catalogue}
+    depths = [1] * len(models)  # how many components make each model's name
+    is_ambiguous = True
+    while is_ambiguous:
         tails = [model.components[-depth:] for model, depth in zip(models, depths, strict=True)]
         names = [_slug("-".join(tail)) for tail in tails]
-        counts = Counter(names)
-        ambiguous = [
-            i
-            for i, (model, name) in enumerate(zip(models, names, strict=True))
-            if not model.in_catalogue
-            and (counts[name] > 1 or name in taken)
-            and depths[i] < len(model.components)
-        ]
-        if not ambiguous:
-            break
-        for i in ambiguous:
-            depths[i] += 1
-    # Names that are still the same are numbered, and labels get the name.
-    used: set[str] = set()
-    labels = {model.row.label for model in models if model.in_catalogue}
+        counts, is_ambiguous = Counter(names), False
+        for i, (model, name) in enumerate(zip(models, names, strict=True)):
+            is_taken = not model.in_catalogue and (counts[name] > 1 or name in used)
+            if is_taken and depths[i] < len(model.components):
+                depths[i] += 1
+                is_ambiguous = True
     renamed = []
     for model, tail, name in zip(models, tails, names, strict=True):
+        if model.in_catalogue:
+            renamed.append(model)
+            continue
+        # A name that is still taken gets a number, and a label that is taken gets the name.
         candidates = (name if number == 1 else f"{name}-{number}" for number in count(1))
         unique_name = next(candidate for candidate in candidates if candidate not in used)
+        label = "/".join(tail)
+        label = f"{label} ({unique_name})" if label in labels else label
         used.add(unique_name)
-        changes = {}
-        if not model.in_catalogue:
-            label = "/".join(tail)
-            label = f"{label} ({unique_name})" if label in labels else label
-            labels.add(label)
-            changes = {"name": unique_name, "label": label}
-        renamed.append(replace(model, row=model.row.model_copy(update=changes)))
+        labels.add(label)
+        row = model.row.model_copy(update={"name": unique_name, "label": label})
+        renamed.append(replace(model, row=row))
     return renamed

@@ -77,10 +77,10 @@ def parse_benchmarks(text: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _same_language(code: str, languages: Collection[str]) -> list[str]:
-    """Return the codes among ``languages`` that mean the same language as ``code``, such as ``en``.
+def _equivalent_codes(code: str, languages: Collection[str]) -> list[str]:
+    """Return the codes among ``languages`` for the language of ``code``: ["eng"] for "en".
 
-    A macrolanguage (``ara``) and its main language in CLDR (``arb``) mean the same.
+    If there are none, a macrolanguage (``ara``) counts as its main language in CLDR (``arb``).
     """
     if not langcodes.tag_is_valid(code):
         return []
@@ -102,7 +102,7 @@ def parse_languages(text: str) -> tuple[str, ...]:
         raise UserError(f"--languages is {text!r}; expected codes with commas between, or all.")
     for name in names:
         code = name if name in rows else by_name.get(name.lower(), "")
-        equivalent = [] if code else _same_language(name, rows)
+        equivalent = [] if code else _equivalent_codes(name, rows)
         if len(equivalent) == 1:
             [code] = equivalent
             log.info("--languages names %r, read as %s (%s).", name, code, rows[code].name)
@@ -164,8 +164,8 @@ def write_models(rows: Iterable[ModelRow], path: Path) -> None:
         cells = []
         for column in ModelRow.model_fields:
             value = getattr(row, column)
+            value = "" if value is None else value
             cell = ",".join(value) if isinstance(value, tuple) else str(value)
-            cell = "" if value is None else cell
             if re.search(r"[\t\r\n]", cell):
                 raise UserError(
                     f"model {row.name!r}: {column} is {cell!r}, and no table can hold its tabs or "
@@ -198,11 +198,11 @@ class Listed:
     local_files: int = 0
     """Number of these files that are downloaded, or in the campaign's mirror directory."""
     origin: str = "in the repository"
-    """Phrase on where its items come from, if they are made from no such files."""
+    """Phrase on where its items come from, if ``files`` is 0."""
     optional_languages: tuple[str, ...] = ()
-    """Languages in which it is only run if the user names them."""
+    """Languages in which it is run only if the user names them."""
     is_optional: bool = False
-    """True if it is only run when the user names it, or one of its languages."""
+    """True if it is run only when the user names it, or one of its languages."""
     obstacle: str = ""
     """Reason why it cannot be run with these data; empty if it can."""
 
@@ -217,7 +217,10 @@ def is_local_file(campaign: Campaign, row: SourceRow | TreebankRow) -> bool:
 
 
 def _pinned_languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -> list[str]:
-    """Return a benchmark's languages whose treebanks have checksums. Raises UserError if none."""
+    """Return a benchmark's languages whose treebanks, if it uses any, are pinned.
+
+    The table of a pinned file states its checksum. Raises UserError if no language remains.
+    """
     paper = paper_of(benchmark.name)
     paper.check(campaign, catalogue)
     with_treebanks = paper.treebanks(campaign, catalogue)
@@ -236,15 +239,18 @@ def _pinned_languages(campaign: Campaign, catalogue: Catalogue, benchmark: Bench
 
 
 def languages_of_benchmarks(campaign: Campaign) -> tuple[list[str], list[str]]:
-    """Return (pinned, unpinned) languages of benchmarks. Raises UserError if none is pinned."""
+    """Return languages of the campaign's benchmarks: all pinned ones, and all other ones.
+
+    Raises UserError if a benchmark has no pinned language (see ``_pinned_languages``).
+    """
     pinned: list[str] = []
     all_languages: list[str] = []
     for name in campaign.benchmarks:
-        alone = campaign.model_copy(update={"benchmarks": (name,), "languages": "all"})
-        # With "skip", a language would be lost if all its files lack a checksum.
-        catalogue = load_catalogue(alone.model_copy(update={"unpinned": "error"}))
-        pinned += _pinned_languages(alone, catalogue, benchmarks()[name])
-        all_languages += benchmarks()[name].languages(alone, catalogue)
+        with_one_benchmark = campaign.model_copy(update={"benchmarks": (name,), "languages": "all"})
+        # With "skip", the catalogue would not even list languages whose files lack checksums.
+        catalogue = load_catalogue(with_one_benchmark.model_copy(update={"unpinned": "error"}))
+        pinned += _pinned_languages(with_one_benchmark, catalogue, benchmarks()[name])
+        all_languages += benchmarks()[name].languages(with_one_benchmark, catalogue)
     unpinned = [lang for lang in dict.fromkeys(all_languages) if lang not in pinned]
     return list(dict.fromkeys(pinned)), unpinned
 
@@ -253,8 +259,10 @@ def _describe(campaign: Campaign, benchmark: Benchmark) -> Listed:
     """Return a benchmark's languages, numbers of items, and data files for a campaign's list."""
     campaign = campaign.model_copy(update={"benchmarks": (benchmark.name,)})
     paper = paper_of(benchmark.name)
-    noun = "pairs" if benchmark.judge == "judge" else "items"
-    noun = "prompts" if benchmark.unit == "prompt" else noun
+    if benchmark.unit == "prompt":
+        noun = "prompts"
+    else:
+        noun = "pairs" if benchmark.judge == "judge" else "items"
     listed = Listed(benchmark.name, paper.citation.label)
     try:
         catalogue = load_catalogue(campaign)
@@ -290,6 +298,7 @@ def list_benchmarks(campaign: Campaign) -> list[Listed]:
         row = _describe(campaign, benchmarks()[name])
         row_in_all = _describe(all_languages, benchmarks()[name])
         if row.obstacle:
+            # In the campaign's languages it cannot be run, but perhaps in others.
             rows.append(replace(row_in_all, is_optional=not row_in_all.obstacle))
         else:
             optional = tuple(lang for lang in row_in_all.expected if lang not in row.expected)
@@ -300,7 +309,10 @@ def list_benchmarks(campaign: Campaign) -> list[Listed]:
 
 
 def _lines_on(row: Listed) -> Iterator[str]:
-    """Yield lines on a benchmark's languages and files; no-break spaces prevent line breaks."""
+    """Yield lines on a benchmark's languages and files: "2 languages, 300 pairs in each: deu, eng".
+
+    A no-break space keeps a code beside its number ("deu 300") when lines are wrapped.
+    """
     if row.obstacle:
         yield row.obstacle
         return

@@ -1,7 +1,8 @@
 """Run the campaign of an evaluation with Snakemake, show its progress, and explain a failure.
 
-``session.Evaluation.run`` locks the evaluation's folder (``claimed``) and calls ``run_snakemake``.
-``Output`` reads progress and failures from lines such as ``3 of 12 steps (25%) done``.
+``session.Evaluation.run`` locks the evaluation's folder (``claimed``) and calls ``run_snakemake``,
+which starts Snakemake as another process. ``Output`` reads progress and failures from its lines,
+such as ``3 of 12 steps (25%) done``. ``Interrupts`` passes Ctrl-C on to it.
 """
 
 import fcntl
@@ -28,13 +29,13 @@ from blimpworks.evaluation.request import as_setting
 from blimpworks.records.job import REPOSITORY
 
 TARGET = "report_card"
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that Ctrl-C, kill, and closing the terminal send."""
 STEPS = re.compile(r"(\d+) of (\d+) steps \(\d+%\) done")
 PLANNED = re.compile(r"^total +(\d+)$", re.MULTILINE)
 """Lines of Snakemake with the number of steps: ``3 of 12 steps (25%) done``, ``total   12``."""
-OFTEN, RARELY = 1.0, 10.0
-"""Seconds between two updates of the progress, on a terminal and elsewhere."""
+TERMINAL_SECONDS, FILE_SECONDS = 1.0, 10.0
+"""Seconds between two updates of the progress, on a terminal and in a file or pipe."""
 MOST_FAILURE_LINES = 30
 
 
@@ -42,8 +43,9 @@ MOST_FAILURE_LINES = 30
 def claimed(folder: Path) -> Iterator[int]:
     """Create and lock an evaluation's folder, and yield the file descriptor of the lock.
 
-    The lock ends when the last process that holds it ends. Snakemake's lock does not, so that the
-    same command could not continue after a power cut. Raises UserError when another process has it.
+    The lock ends when the last process that holds it ends. Snakemake's own lock is not used: it
+    stays after a power cut, and would then refuse the same command. Raises UserError when another
+    process holds the lock.
     """
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY)
@@ -67,9 +69,9 @@ def snakemake_command(
     campaign_file: Path, targets: Sequence[str], *, cores: int = 1, profile: str | None = None
 ) -> list[str]:
     """Return the command line that builds targets of a campaign; its folder must be ``claimed``."""
-    # A profile sets the number of parallel jobs. Without one, each scoring job uses all cores, so
-    # that the first numbers come early, and no two models share the memory. Jobs that answer have
-    # one thread, because each further one takes memory that no plan includes (0.56 GB measured).
+    # A profile sets the number of parallel jobs. Without one, a scoring job uses all cores, so that
+    # the first numbers come early, and no two models share the memory. Jobs that answer prompts
+    # keep one thread, because each further thread takes 0.56 GB that no plan includes.
     local_arguments = ["--cores", str(cores), "--set-threads", f"score={cores}"]
     jobs = ["--profile", profile] if profile else local_arguments
     snakemake = [sys.executable, "-m", "snakemake", "--configfile", as_setting(campaign_file)]
@@ -149,13 +151,14 @@ class Output:
     ) -> None:
         """Show progress until the process ends: in one changing line on a terminal, else lines."""
         on_terminal, printed_progress = console.is_terminal, ""
-        with console.status("starting") if on_terminal else nullcontext() as line:
+        changing_line = console.status("starting") if on_terminal else nullcontext()
+        with changing_line as line:
             while True:
                 with suppress(subprocess.TimeoutExpired):
-                    process.wait(timeout=OFTEN if on_terminal else RARELY)
+                    process.wait(timeout=TERMINAL_SECONDS if on_terminal else FILE_SECONDS)
                     return
                 text = self.progress(get_status, console)
-                _time, _, progress = text.partition(" · ")
+                _time, _, progress = text.partition(" · ")  # the time alone is no progress
                 if line:
                     line.update(text)
                 elif progress != printed_progress:
@@ -170,13 +173,13 @@ class Interrupts:
     caught = False
 
     def __enter__(self) -> Self:
-        handlers = {number: signal.getsignal(number) for number in ENDING}
+        handlers = {number: signal.getsignal(number) for number in END_SIGNALS}
         # Ignored signals stay ignored, as under nohup.
         self.earlier_handlers = {n: h for n, h in handlers.items() if h != signal.SIG_IGN}
         for number in self.earlier_handlers:
             signal.signal(number, self.interrupt)
-        # But a shell ignores SIGINT for background jobs. Snakemake would inherit that, as it does
-        # not inherit a handler.
+        # But for background jobs, a shell ignores SIGINT. A new process inherits an ignored signal,
+        # not a handler: with a handler that does nothing here, Snakemake can be interrupted.
         if handlers[signal.SIGINT] == signal.SIG_IGN:
             self.earlier_handlers[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
         return self
@@ -188,7 +191,7 @@ class Interrupts:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGINT)
 
-    def follow(self, process: subprocess.Popen[str]) -> None:
+    def forward_to(self, process: subprocess.Popen[str]) -> None:
         """Forward signals to this process, even one that came while the process was started."""
         self.process = process
         if self.caught:
@@ -218,7 +221,7 @@ def run_snakemake(
             stderr=subprocess.PIPE, text=True, errors="replace",
             env=os.environ | {"PYTHONUNBUFFERED": "1"}, pass_fds=[lock], process_group=0,
         )  # fmt: skip
-        interrupts.follow(process)
+        interrupts.forward_to(process)
         reader = Thread(target=output.read, args=(process.stderr, log), daemon=True)
         reader.start()
         output.follow(process, get_status, console)

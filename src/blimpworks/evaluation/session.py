@@ -75,6 +75,20 @@ def check_settings(settings: Mapping[str, Any]) -> Layout:
     return Layout.of(check_campaign({**settings}, SETTINGS_NAME))
 
 
+def _why_not_run(settings: Mapping[str, Any], benchmark: str) -> str:
+    """Return why no model can be run on a benchmark; "" if one can."""
+    try:
+        layout = check_settings({**settings, "benchmarks": [benchmark]})
+    except UserError as error:
+        return str(error)
+    if layout.jobs:
+        return ""
+    obstacles = {model: layout.obstacle(model, benchmark) for model in layout.catalogue.models}
+    if len({*obstacles.values()}) == 1:
+        return next(iter(obstacles.values()))
+    return "; ".join(f"{model}: {obstacle}" for model, obstacle in obstacles.items())
+
+
 def shorten_shards(settings: dict[str, Any], layout: Layout) -> Layout:
     """Save answers after every second batch, since a batch takes a CPU half a minute or more."""
     generations = (find_benchmark(name).generation for name in layout.campaign.benchmarks)
@@ -230,18 +244,21 @@ class Evaluation:
             ]
         if not arguments:
             raise UserError("no model is named whose code could be shown; name one or more.")
-        # Headings and the code, by digest: models can have the same code.
-        lines_by_digest: dict[str, list[str]] = {}
+        # Several models can have the same code, which is listed once.
+        headings_by_digest: dict[str, list[str]] = {}
+        code_by_digest: dict[str, str] = {}
         for argument in arguments:
             folder, code = code_of_model(argument)
             heading = f"{argument} has code of its own, in {folder}:"
-            lines_by_digest.setdefault(code.digest, [code.listing()]).insert(-1, heading)
+            headings_by_digest.setdefault(code.digest, []).append(heading)
+            code_by_digest[code.digest] = code.listing()
         warning = (
             "Nothing of it has been run. Once it runs, it can do whatever you can: read, change "
             "and send your files. If you have read it and trust it, put this in place of "
-            f"`--run-model-code show`:\n  --run-model-code {','.join(lines_by_digest)}"
+            f"`--run-model-code show`:\n  --run-model-code {','.join(code_by_digest)}"
         )
-        return "\n\n".join(["\n".join(lines) for lines in lines_by_digest.values()] + [warning])
+        texts = ["\n".join([*headings_by_digest[d], code]) for d, code in code_by_digest.items()]
+        return "\n\n".join([*texts, warning])
 
     def resolve(self, arguments: Sequence[str]) -> None:
         """Set ``models``, with engines that fit this machine, or the cluster of the profile."""
@@ -249,7 +266,7 @@ class Evaluation:
         models = resolve_models(arguments, rows, self.overrides, self.trusted)
         machine = this_machine()
         if self.profile is not None:
-            with chdir(REPOSITORY):  # its config/ has the description of the cluster
+            with chdir(REPOSITORY):  # whose config/ describes the cluster
                 site = find_site(check_campaign({"campaign": "evaluation"}, ""))
             gpus = tuple(gpu.memory_gb for gpu in site.gpus) if site else ()
             machine = replace(machine, memory_gb=None, gpus_gb=gpus)
@@ -278,20 +295,7 @@ class Evaluation:
         benchmark, when no model is run on a named language, or when no benchmark remains.
         """
         if not self.benchmarks:
-            reasons = {}  # why a benchmark cannot be run; empty if it can
-            for name in settings["benchmarks"]:
-                try:
-                    layout = check_settings({**settings, "benchmarks": [name]})
-                except UserError as error:
-                    reasons[name] = str(error)
-                    continue
-                # Without jobs, no model can be run. Name the models if their obstacles differ.
-                models = () if layout.jobs else layout.catalogue.models
-                obstacles = {model: layout.obstacle(model, name) for model in models}
-                texts = list(dict.fromkeys(obstacles.values()))
-                if len(texts) > 1:
-                    texts = [f"{model}: {obstacle}" for model, obstacle in obstacles.items()]
-                reasons[name] = "; ".join(texts)
+            reasons = {name: _why_not_run(settings, name) for name in settings["benchmarks"]}
             settings["benchmarks"] = [name for name, reason in reasons.items() if not reason]
             if not settings["benchmarks"]:
                 lines = "\n".join(f"  {name}: {reason}" for name, reason in reasons.items())
@@ -332,9 +336,10 @@ class Evaluation:
                 )
             in_template = [lang for lang in languages if lang in settings["languages"]]
             added = [lang for lang in languages if lang not in in_template]
-            settings["languages"] = [*in_template, *added]
-            if added and in_template and any(model.row.recipe for model in self.models):
-                settings["languages"] = in_template
+            trains_models = any(model.row.recipe for model in self.models)
+            leaves_out = bool(added and in_template and trains_models)
+            settings["languages"] = in_template if leaves_out else [*in_template, *added]
+            if leaves_out:
                 self.notes.append(
                     f"Left out: {', '.join(added)}, since these data have no text to train models "
                     "on in these languages; --languages adds them."
@@ -414,7 +419,7 @@ class Evaluation:
             )
 
     def replaced_models(self, folder: Path) -> list[str]:
-        """Return earlier models in ``folder`` with the name, but not the address, of a new one."""
+        """Return models in ``folder`` that would be replaced, by new ones with other addresses."""
         earlier_rows: dict[str, ModelRow] = {}
         with suppress(UserError):  # no evaluation, or one of an earlier version
             names = read_yaml(folder / request.CAMPAIGN_FILE, "a campaign file").get("models", [])

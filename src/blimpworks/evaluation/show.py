@@ -22,7 +22,7 @@ BASELINES = {
 }
 """Explanations of baselines, which judge items without a model, by name."""
 WORST_SIDES = {"good": "✓", "bad": "✗"}
-"""Signs of the sentences of a pair."""
+"""Signs of the sentences of a pair in lists of the worst items."""
 
 
 def percent(value: float | None) -> str:
@@ -236,7 +236,10 @@ class CardText:
         return lines
 
     def not_tested(self, benchmark: Benchmark) -> str:
-        """Return a line on items that one of two models skipped, so that they are not tested."""
+        """Return a line on items that one of two models skipped, so that they are not tested.
+
+        The line has the numbers of items, or the lowest and highest number over pairs of models.
+        """
         counts_by_language: dict[str, list[int]] = {}
         for test in benchmark["tests"]:
             language = self.language(test["lang"])
@@ -265,14 +268,15 @@ class CardText:
     def suite_table(self, suite: SuiteTable) -> tuple[list[str], list[list[str]]]:
         """Return headings and rows of a suite's table, as texts.
 
-        Rows are tasks; columns are our models, then printed ones. For more than two models of ours,
-        the table is transposed: rows are models, without intervals.
+        Rows are tasks. Columns are the evaluated models, each with its interval, then the printed
+        ones. With more than two evaluated models, rows are models, without intervals.
         """
         models = dict.fromkeys(name for row in suite["rows"] for name in row["models"])
         printed = dict.fromkeys(name for row in suite["rows"] for name in row["printed"])
         headings, rows = ["task", "n"], []
         for model in models:
             headings += [self.label(model), "95 %"]
+        headings += [*printed]
         for row in suite["rows"]:
             is_accuracy = row["measure"] == "accuracy"
             cells = [row["label"], numbers(result["n"] for result in row["models"].values())]
@@ -290,12 +294,11 @@ class CardText:
                 digits = 1 if is_accuracy else 2
                 cells.append("" if value is None else f"{value:.{digits}f}")
             rows.append(cells)
-        headings += [*printed]
         if len(models) <= 2:
             return headings, rows
         tasks, counts, *columns = zip(headings, *rows, strict=True)
-        transposed = [list(column) for column in columns if column[0] != "95 %"]
-        return ["model", *tasks[1:]], [["n", *counts[1:]], *transposed]
+        rows_of_models = [list(column) for column in columns if column[0] != "95 %"]
+        return ["model", *tasks[1:]], [["n", *counts[1:]], *rows_of_models]
 
     def suite_notes(self, suite: SuiteTable) -> list[str]:
         """Return sentences on a suite's numbers, and on tasks and items that are left out."""
@@ -320,7 +323,7 @@ class CardText:
         if any(row["sampled"] for row in suite["rows"]):
             notes.append("Ours are over a sample of the items, printed numbers over all.")
         for row in suite["rows"]:
-            models_by_facts: dict[str, list[str]] = {}
+            models_by_facts: dict[str, list[str]] = {}  # models with the same facts share a note
             for model, result in row["models"].items():
                 skipped, ties = result["skipped"], result["ties"]
                 facts = []
@@ -352,11 +355,12 @@ class CardText:
 def unlike_languages(benchmark: Benchmark) -> str:
     """Return a warning if models are not judged in the same languages; else empty."""
     rows = [row for row in totals(benchmark) if row["lang"] not in (ALL, MEAN)]
-    covered = {
+    # The distinct sets of languages in which models are judged.
+    sets_of_languages = {
         frozenset(row["lang"] for row in rows if model in row["models"])
         for model in benchmark["methods"]
-    }
-    if len(rows) < 2 or len(covered - {frozenset()}) < 2:
+    } - {frozenset()}
+    if len(sets_of_languages) < 2:
         return ""
     return (
         "The models are not judged in the same languages: compare them by language, not over all "

@@ -72,7 +72,7 @@ class Side:
         return accuracies
 
     @cached_property
-    def judgements_behind(self) -> dict[tuple[str, str, str], str]:
+    def digests_of_judgements(self) -> dict[tuple[str, str, str], str]:
         """Digests (SHA-256) of the tables of judgements that the accuracies were computed from.
 
         Keys are (benchmark, language, model), from the records in the tables of accuracies.
@@ -92,7 +92,7 @@ class Side:
         A table without any verdict has no accuracies, but records of accuracies name it.
         """
         rows = self.accuracies[["benchmark", "lang", "model"]].itertuples(index=False, name=None)
-        return list(dict.fromkeys([*rows, *self.judgements_behind]))
+        return list(dict.fromkeys([*rows, *self.digests_of_judgements]))
 
     @property
     def models(self) -> list[str]:
@@ -107,9 +107,9 @@ class Side:
         return self.results / folder / benchmark / model / f"{lang}.parquet"
 
     def judgement_table(self, benchmark: str, lang: str, model: str) -> Path:
-        """Return the path of a model's judgements. Raises UserError if newer than accuracies."""
+        """Return a path of judgements. Raises UserError if accuracies were computed from others."""
         path = self.table("judgements", benchmark, lang, model)
-        recorded = self.judgements_behind.get((benchmark, lang, model))
+        recorded = self.digests_of_judgements.get((benchmark, lang, model))
         if recorded is not None and path.is_file() and sha256_of(path) != recorded:
             raise UserError(
                 f"{path} was made again after the accuracies of {benchmark} in {self.results} were "
@@ -148,8 +148,8 @@ def pair_models(
 ) -> tuple[tuple[str, str], ...]:
     """Return the pairs (model of A, model of B) to compare.
 
-    These are the ``chosen`` pair, or else the models with the same name in A and B, or else the
-    only model of each. Raises UserError if there is no such pair.
+    They are the ``chosen`` pair. Without one, models with the same name in A and B are compared. If
+    no names are the same, A and B must have one model each. Raises UserError if there is no pair.
     """
     if chosen:
         for side, model in zip((a, b), chosen, strict=True):
@@ -176,9 +176,9 @@ def pair_models(
 def _parse_sample(line: str) -> tuple[tuple[str, str], Record]:
     """Return a line's (good sentence, bad sentence), and its sample.
 
-    Keys: ``correct``, 1 or 0 for each method; ``margin`` [nats]; ``before``, the set of texts that
-    the model read before a sentence. Raises ValueError, LookupError, TypeError or AttributeError
-    for a line of another form.
+    Keys: ``correct``, 1 or 0 by method ({"full_sentence": 1.0}); ``margin`` [nats]; ``before``, the
+    set of texts that the model read before a sentence ({" "}). Raises ValueError, LookupError,
+    TypeError or AttributeError for a line of another form.
     """
     value = load_json(line)
     pair = sentences_of(value["doc"])
@@ -196,6 +196,8 @@ def _parse_sample(line: str) -> tuple[tuple[str, str], Record]:
     before = {*map(str.removesuffix, inputs, pair)}
     good, bad = (float(logprob) for logprob, _ in value["filtered_resps"])
     correct = {method: float(value[name]) for method, name in METRICS.items() if name in value}
+    if not correct:
+        raise ValueError(f"has no accuracy, expected one of {', '.join(METRICS.values())}")
     return pair, {"correct": correct, "margin": good - bad, "before": before}
 
 
@@ -208,7 +210,9 @@ class BorrowedSide(Side):
     judged_by_table: Mapping[tuple[str, str], pd.DataFrame]
     """Decisions (``JUDGEMENT_COLUMNS``), keyed by (benchmark, language)."""
     explanation: tuple[str, str] | None
-    """Texts before and after "3 of 90 decisions differ"; None if there is no reason."""
+    """Texts before and after "3 of 90 decisions differ"; None if no reason is known."""
+    notes: Sequence[str] = ()
+    """Sentences on decisions that are not compared."""
 
     @cached_property
     def accuracies(self) -> pd.DataFrame:
@@ -254,7 +258,9 @@ def read_samples(source: Path, reference: Side) -> BorrowedSide | None:
             f"{source} has samples of several models ({', '.join(sorted(map(str, folders)))}); "
             "name the directory of one."
         )
+    # Samples by two sentences. ``sentences_of_pair`` has the keys of each pair in the files.
     samples: dict[tuple[str, str], Record] = {}
+    sentences_of_pair: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for path in files:
         with reading(path, "samples of lm-eval (lines of JSON)", "Log them again."):
             lines = text_of(path).split("\n")
@@ -273,6 +279,7 @@ def read_samples(source: Path, reference: Side) -> BorrowedSide | None:
                 # The items themselves may begin with the space that the harness puts first.
                 [text] = sample["before"]
                 sample_by_pair[text + pair[0], text + pair[1]] = sample | {"before": {""}}
+            sentences_of_pair[pair] = {*sample_by_pair}
             for texts, logged in sample_by_pair.items():
                 if samples.setdefault(texts, logged) != logged:
                     raise UserError(
@@ -281,6 +288,7 @@ def read_samples(source: Path, reference: Side) -> BorrowedSide | None:
                     )
     judged: dict[tuple[str, str], pd.DataFrame] = {}
     before: set[str] = set()
+    matched: set[tuple[str, str]] = set()
     columns = [*KEY, "phenomenon", "good", "bad"]
     for benchmark, lang, model in reference.judged_tables:
         declared = benchmarks().get(benchmark)
@@ -288,12 +296,20 @@ def read_samples(source: Path, reference: Side) -> BorrowedSide | None:
             continue
         rows = []
         for item in read_table(ITEMS, reference.items(benchmark, lang, model), columns).to_pylist():
-            if match := samples.get((item.pop("good"), item.pop("bad"))):
+            sentences = (item.pop("good"), item.pop("bad"))
+            if match := samples.get(sentences):
+                matched.add(sentences)
                 before |= match["before"]
                 for method, correct in match["correct"].items():
                     margin = match["margin"] if method == "full_sentence" else math.nan
                     rows.append(item | {"method": method, "correct": correct, "margin": margin})
         judged[benchmark, lang] = pd.DataFrame(rows, columns=JUDGEMENT_COLUMNS)
+    unmatched = sum(keys.isdisjoint(matched) for keys in sentences_of_pair.values())
+    notes = []
+    if unmatched:
+        notes.append(
+            f"Only in {source}, not compared: {unmatched:,} of {len(sentences_of_pair):,} pairs."
+        )
     added = ", ".join(map(repr, sorted(before)))
     explanation = (
         f"lm-eval put {added} before a sentence (its task's context and target_delimiter), "
@@ -302,14 +318,14 @@ def read_samples(source: Path, reference: Side) -> BorrowedSide | None:
     )
     name = files[0].absolute().parent.name
     reason = None if before == {""} else explanation
-    return BorrowedSide(source, source, None, reference, name, judged, reason)
+    return BorrowedSide(source, source, None, reference, name, judged, reason, notes)
 
 
 # Differences in procedure
 
 CATEGORIES = ("model", "input", "parameter", "engine", "code", "package")
 """Categories of differences between jobs, in the order in which they are listed."""
-Compared = tuple[str, str, tuple[str, str]]
+ComparedTables = tuple[str, str, tuple[str, str]]
 """(benchmark, language, (model of A, model of B)) of two tables of judgements, one of each side."""
 
 
@@ -354,7 +370,7 @@ class _Renamed(Run):
 
 
 def _reasons_of_causes(causes: Collection[Cause]) -> set[tuple[str, str]]:
-    """Return (category, text) for the causes of a changed table, without those of no effect."""
+    """Return (category, text) of the causes of a changed table that may change its numbers."""
     is_sample = re.compile(rf"{SAMPLED} only in [AB]").fullmatch
     has_sample = any(is_sample(cause.text) for cause in causes)
     reasons = set()
@@ -371,7 +387,7 @@ def _reasons_of_causes(causes: Collection[Cause]) -> set[tuple[str, str]]:
 
 
 def _job_differences(
-    a: Run, b: Run, pairs: Sequence[tuple[str, str]], compared: Collection[Compared]
+    a: Run, b: Run, pairs: Sequence[tuple[str, str]], compared: Collection[ComparedTables]
 ) -> list[Reason]:
     """Return differences between the jobs that made the judgements, in order of ``CATEGORIES``."""
     table_counts: Counter[tuple[str, str]] = Counter()  # by category and text of a reason
@@ -400,7 +416,7 @@ def _changes(before: Record, after: Record) -> list[str]:
 
 
 def reasons_of(
-    a: Side, b: Side, pairs: Sequence[tuple[str, str]], compared: Collection[Compared]
+    a: Side, b: Side, pairs: Sequence[tuple[str, str]], compared: Collection[ComparedTables]
 ) -> tuple[list[Reason], list[str]]:
     """Return the differences between two evaluations, and sentences on unknown differences.
 
@@ -410,7 +426,7 @@ def reasons_of(
     reasons: list[Reason] = []
     notes = []
     if a.campaign and b.campaign:
-        # Names and paths change no number; rows of models are compared apart.
+        # Names and paths change no number. Rows of models are compared below.
         names = {"campaign", "description", "pathvars", "catalogue", "models", "mirror", "site"}
         names_of_model = {"name", "label", "family", "papers", "note"}
         settings, rows_by_model = [], []

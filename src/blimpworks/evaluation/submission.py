@@ -25,6 +25,7 @@ from pydantic import TypeAdapter
 from blimpworks.campaign.addresses import is_local
 from blimpworks.campaign.catalogue import ModelRow, select_rows
 from blimpworks.campaign.methods import find_method
+from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
 from blimpworks.evaluation.checkpoints import training_of
@@ -85,7 +86,7 @@ class Question:
 
 
 def read_questions(path: Path, form: Predictions) -> dict[str, list[Question]]:
-    """Read a table of items; return questions for each group of predictions, in source order."""
+    """Read a table of items; return {group of predictions: its questions, in source order}."""
     columns = ["item_id", "paradigm", "phenomenon", "file", "line", "item", *SIDES]
     columns += [f"{side}_{edge}" for side in SIDES for edge in ("start", "end")]
     columns += ["regions", "region_starts", "region_ends"]
@@ -98,15 +99,16 @@ def read_questions(path: Path, form: Predictions) -> dict[str, list[Question]]:
     for key, item_rows in rows_by_item.items():
         spans, texts = [], []
         for row in item_rows:
-            side_spans = [(side, row[f"{side}_start"], row[f"{side}_end"]) for side in SIDES]
-            if "item" in row:  # an item of several conditions, of which this row is one
-                if "option" not in row["regions"]:
-                    raise UserError(
-                        f"{path} has items without options, which have no predictions; leave the "
-                        "key 'predictions' of their task out of the suite."
-                    )
+            if "item" not in row:  # a pair
+                side_spans = [(side, row[f"{side}_start"], row[f"{side}_end"]) for side in SIDES]
+            elif "option" in row["regions"]:  # one condition of an item: an option
                 region = row["regions"].index("option")
                 side_spans = [("good", row["region_starts"][region], row["region_ends"][region])]
+            else:
+                raise UserError(
+                    f"{path} has items without options, which have no predictions; leave the key "
+                    "'predictions' of their task out of the suite."
+                )
             for side, start, end in side_spans:
                 spans.append((start, end))
                 option = row[side][start:end]
@@ -118,7 +120,7 @@ def read_questions(path: Path, form: Predictions) -> dict[str, list[Question]]:
     return questions
 
 
-Labels = tuple[str, str, str]
+TableKey = tuple[str, str, str]
 """Benchmark, language and model of a table."""
 
 
@@ -138,15 +140,15 @@ def _task_language(side: Side, task: Task, models: Collection[str]) -> str:
     return next(iter(languages))
 
 
-def _option_sums(side: Side, labels: Labels, questions: Sequence[Question]) -> dict[str, float]:
+def _option_sums(side: Side, key: TableKey, questions: Sequence[Question]) -> dict[str, float]:
     """Return the sum of the token log-probabilities [nats] of each option, by row id."""
     span_by_row: dict[str, tuple[int, int]] = {}
     for question in questions:
         span_by_row.update(zip(question.row_ids, question.spans, strict=True))
-    items = read_table(ITEMS, side.items(*labels), ["item_id", "good"])
+    items = read_table(ITEMS, side.items(*key), ["item_id", "good"])
     ids = items["item_id"].to_pylist()
     starts, ends = zip(*(span_by_row[row_id] for row_id in ids), strict=True)
-    path = side.table("scores", *labels)
+    path = side.table("scores", *key)
     columns = ["item_id", "rounding", "good_ids", "good_logprobs", "good_ends"]
     scores = judge.align_scores(items, read_table(SCORES, path, columns), path)
     options = pa.table({"good": items["good"], "good_start": starts, "good_end": ends})
@@ -156,9 +158,9 @@ def _option_sums(side: Side, labels: Labels, questions: Sequence[Question]) -> d
 
 def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Groups:
     """Return a model's predictions on a task, by group. Raises UserError if some are missing."""
-    labels = (task.benchmark, _task_language(side, task, [model]), model)
-    path = _all_items(side, task, labels)
-    judged = side.judgements(*labels)
+    key = (task.benchmark, _task_language(side, task, [model]), model)
+    path = _all_items(side, task, key)
+    judged = side.judgements(*key)
     judged = judged[judged["method"] == judged["method"].iloc[0]]
     skipped = int(judged["margin"].isna().sum())
     if skipped:
@@ -166,17 +168,17 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
             f"{skipped} of {len(judged)} items of {task.label} have no verdict by {model}, and a "
             f"submission has a prediction on each; the report card of {side.folder} says why."
         )
-    keys = zip(judged["item_id"], judged["paradigm"], strict=True)
-    margins = dict(zip(keys, judged["margin"], strict=True))
+    item_keys = zip(judged["item_id"], judged["paradigm"], strict=True)
+    margins = dict(zip(item_keys, judged["margin"], strict=True))
     questions = read_questions(path, form)
     with_options = [q for group in questions.values() for q in group if len(q.row_ids) > 1]
-    sum_by_row = _option_sums(side, labels, with_options) if with_options else {}
+    sum_by_row = _option_sums(side, key, with_options) if with_options else {}
     groups: dict[str, Group] = {}
     for name, group in questions.items():
         predictions = []
         for number, question in enumerate(group):
-            # The first text is right. With a negative margin, the model chooses the wrong text, or
-            # the most probable of several wrong texts.
+            # The first text is right, and is also chosen if texts are equally probable. With a
+            # negative margin, the model chooses the wrong text, or the most probable wrong text.
             margin = margins[question.key]
             position = 0 if margin >= 0 else 1
             if position and len(question.row_ids) > 1:
@@ -196,9 +198,9 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
     return groups
 
 
-def _all_items(side: Side, task: Task, labels: Labels) -> Path:
+def _all_items(side: Side, task: Task, key: TableKey) -> Path:
     """Return the path of a task's items. Raises UserError if only a sample of them was run."""
-    path = side.items(*labels)
+    path = side.items(*key)
     if SAMPLED in path.relative_to(side.results).parts:
         raise UserError(
             f"{side.folder} has a sample of {task.label}, and a submission has all items; "
@@ -213,10 +215,10 @@ def _items_with_effects(side: Side, task: Task, model: str, needed: str) -> pd.D
     An effect is a sum of surprisals that the benchmark declares. Raises UserError if only a sample
     of the items was run, or if an item lacks the ``needed`` effect.
     """
-    labels = (task.benchmark, _task_language(side, task, [model]), model)
-    method = str(side.judgements(*labels)["method"].iloc[0])
-    path = side.table("judgements", *labels)
-    items = items_with_effects(_all_items(side, task, labels), path, method)
+    key = (task.benchmark, _task_language(side, task, [model]), model)
+    method = str(side.judgements(*key)["method"].iloc[0])
+    path = side.table("judgements", *key)
+    items = items_with_effects(_all_items(side, task, key), path, method)
     without_effect = int(items[needed].isna().sum())
     if without_effect:
         raise UserError(
@@ -278,10 +280,36 @@ def _suite_of(side: Side) -> Suite:
 def _name_and_revision(row: ModelRow, *, is_checkpoint: bool) -> tuple[str, str]:
     """Return (model, revision) as in a submission's paths; local checkpoints are MODEL/REVISION."""
     if not is_local(row.hf_id):
-        # The row has the commit, and its label the revision that the user named.
+        # The row has the commit, and its label has the revision that the user named.
         return Path(row.hf_id or row.name).stem, row.label.partition("@")[2] or "main"
     folder = Path(row.hf_id).expanduser().resolve()
     return (folder.parent.stem, folder.name) if is_checkpoint else (folder.stem, "main")
+
+
+def _backend(run: Path, row: ModelRow, campaign: Campaign, suite: Suite) -> str:
+    """Return the name in a submission's paths for the way in which a model was scored.
+
+    Raises UserError for models that were scored in a way that cannot be submitted.
+    """
+    assert suite.submission is not None
+    scoring, backends = campaign.scoring, suite.submission.backends
+    # The way of scoring, as the suite writes it: "causal", or "masked original".
+    scoring_way = row.architecture
+    if row.architecture == "masked":
+        scoring_way += f" {scoring.masked.pll}"
+    elif row.architecture == "encoder-decoder":
+        scoring_way += f" {scoring.seq2seq.form}"
+    if scoring_way not in backends:
+        raise UserError(
+            f"{row.name} is scored as {scoring_way!r}; expected {', '.join(backends)}, which alone "
+            "can be submitted. Evaluate it with another --scoring."
+        )
+    if row.architecture == "causal" and suite.first_token not in (None, scoring.first_token):
+        raise UserError(
+            f"{run} is evaluated with first_token {scoring.first_token!r}, and a submission has "
+            f"{suite.first_token!r}; evaluate without --first-token."
+        )
+    return backends[scoring_way]
 
 
 def export_submission(run: Path, output: Path) -> Iterator[str]:
@@ -301,41 +329,26 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
     rows = {row.name: row for row in read_rows(ModelRow, models_file)}
     rows = select_rows(side.models, rows, "model", models_file)
     # Keep one task for each benchmark, if possible one with predictions, which are sorted first.
-    tasks: dict[str, Task] = {}
+    task_by_benchmark: dict[str, Task] = {}
     for task in sorted(suite.tasks, key=lambda task: task.predictions is None):
-        tasks.setdefault(task.benchmark, task)
-    # What to write to each file: a model's predictions, or the curves of all checkpoints.
+        task_by_benchmark.setdefault(task.benchmark, task)
+    # {path: what to write to it}: a model's predictions on a task, or the curves of checkpoints
+    # ({model: revision}).
     files: dict[Path, tuple[Task, Predictions, str]] = {}
     curves: dict[Path, tuple[Task, dict[str, str]]] = {}
     models_by_missing_files: dict[str, list[str]] = {}
     revisions = set()
     for model in side.models:
         row = rows[model]
-        scoring = side.campaign.scoring
-        # The way of scoring, as the suite writes it: "causal", or "masked original".
-        scoring_way = row.architecture
-        if row.architecture == "masked":
-            scoring_way += f" {scoring.masked.pll}"
-        elif row.architecture == "encoder-decoder":
-            scoring_way += f" {scoring.seq2seq.form}"
-        if scoring_way not in submission.backends:
-            raise UserError(
-                f"{model} is scored as {scoring_way!r}; expected {', '.join(submission.backends)}, "
-                "which alone can be submitted. Evaluate it with another --scoring."
-            )
-        if row.architecture == "causal" and suite.first_token not in (None, scoring.first_token):
-            raise UserError(
-                f"{run} is evaluated with first_token {scoring.first_token!r}, and a submission "
-                f"has {suite.first_token!r}; evaluate without --first-token."
-            )
         name, revision = _name_and_revision(row, is_checkpoint=side.campaign.report_card.curves)
         revisions.add(revision)
-        names = {"model": name, "revision": revision, "backend": submission.backends[scoring_way]}
+        backend = _backend(run, row, side.campaign, suite)
+        names = {"model": name, "revision": revision, "backend": backend}
         paths = {}  # of the files of a complete submission, by label
         for label, path_template in submission.more.items():
             paths[label] = below(output, path_template.format(**names), label)
         judged = {benchmark for benchmark, _ in side.judged(model)}
-        for task in tasks.values():
+        for task in task_by_benchmark.values():
             if task.acquisition and submission.curves:
                 path = below(output, submission.curves.format(**names), task.label)
                 paths[task.label] = path
@@ -344,7 +357,7 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
                     revision_by_model[model] = revision
                 continue
             if task.predictions is None:
-                # This task cannot be exported. No file has this path, so it is reported missing.
+                # This task cannot be exported. No file has the path "?", so it is reported missing.
                 paths.setdefault(task.label, output / "?")
                 continue
             file = submission.file.format(folder=task.predictions.folder, **names)

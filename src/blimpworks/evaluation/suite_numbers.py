@@ -2,8 +2,8 @@
 
 ``build`` calls ``suite_rows``. A suite (``suites.Suite``) is a set of benchmarks with results
 printed by a shared task. Each task is a benchmark and a ``measure``, such as the mean of
-accuracies, or the variance of reading times that surprisal explains. A number is a record {"value",
-"low", "high"} with its 95 % interval, and often "n".
+accuracies, or the variance of reading times that surprisal explains. A number is a record with its
+95 % interval: {"value": 0.71, "low": 0.69, "high": 0.73}; often with the number of items, "n".
 """
 
 import math
@@ -33,14 +33,22 @@ def _mean_of_groups(rows: pd.DataFrame, levels: Sequence[str]) -> Record:
     """Return the mean of paradigms' accuracies in which the groups of each level count alike.
 
     With the levels phenomenon and paradigm, it is the mean over phenomena of the means over their
-    paradigms, whatever the number of paradigms in each.
+    paradigms. A paradigm then weighs 1/2 × 1/3 if there are two phenomena, and three paradigms in
+    its phenomenon. ``rows`` have accuracies of paradigms in languages.
     """
-    weights = pd.Series(1.0, index=rows.index)
+    weights = 1 / rows.groupby([*levels])["n"].transform("size")
     for depth, level in enumerate(levels):
+<<<<<<< HEAD
         parents = rows.groupby([*levels[:depth]]) if depth else rows.groupby(lambda _: 0)
         weights /= parents[level].transform("nunique")
     weights /= rows.groupby([*levels])["n"].transform("size")
     low, high = weighted_interval(rows, weights.tolist())
+=======
+        # Rows that are in one group of every wider level share the weight of that group.
+        wider_groups = rows.groupby([*levels[:depth]]) if depth else rows.groupby(lambda _: 0)
+        weights /= wider_groups[level].transform("nunique")
+    low, high = mean_interval(rows, weights.tolist())
+>>>>>>> h-f
     return {"value": float((weights * rows["accuracy"]).sum()), "low": low, "high": high}
 
 
@@ -83,8 +91,8 @@ def items_with_effects(items: Path, judgements: Path, method: str) -> pd.DataFra
     columns = read_parquet(items).to_pandas().drop_duplicates("item").set_index("item")
     # If an effect and a column have the same name, the effect replaces the column.
     columns = columns.drop(columns=effects.columns, errors="ignore")
-    joined: pd.DataFrame = columns.join(effects)
-    return joined
+    with_effects: pd.DataFrame = columns.join(effects)
+    return with_effects
 
 
 def _all_items(tables: Tables, model: str) -> pd.DataFrame:
@@ -99,16 +107,16 @@ def _all_items(tables: Tables, model: str) -> pd.DataFrame:
 def _numbers(table: pd.DataFrame, names: Sequence[str], label: str, tables: Tables) -> pd.DataFrame:
     """Return the columns ``names`` as numbers, NaN for empty cells.
 
-    Raises UserError if one of them, or the column ``label`` of texts, does not exist, or if a cell
-    is no number.
+    Raises UserError if a cell is no number, or if a named column does not exist. ``label`` names a
+    column of texts, which is only required to exist.
     """
-    missing = next((name for name in (*names, label) if name not in table), None)
-    if missing is not None:
-        raise UserError(
-            f"the suite names {missing!r}, which the items of {tables.name} do not have as a "
-            "column or an effect; name it in 'keep' or 'effects' of the benchmark, or correct the "
-            "suite."
-        )
+    for name in (*names, label):
+        if name not in table:
+            raise UserError(
+                f"the suite names {name!r}, which the items of {tables.name} do not have as a "
+                "column or an effect; name it in 'keep' or 'effects' of the benchmark, or correct "
+                "the suite."
+            )
     try:
         empty_cells = ["", "NA", "NaN", "nan"]
         numbers: pd.DataFrame = table[[*names]].replace(empty_cells, np.nan).astype(float)
@@ -131,9 +139,11 @@ def _explained(tables: Tables, model: str, regression: Regression) -> Record:
     groups = table[regression.groups].replace("", None)
     complete = numbers[groups.notna()].dropna()
     without_value: Record = {**NO_VALUE, "n": len(complete)}
-    # Coefficients: controls, their products of two, surprisal and intercept. More rows are needed.
+    # More rows are needed than the regression has coefficients: for each control, each product of
+    # two controls, surprisal and the intercept.
     controls = len(regression.controls)
-    if len(complete) <= controls * (controls + 1) // 2 + 2:
+    products = controls * (controls - 1) // 2
+    if len(complete) <= controls + products + 2:
         return without_value
     share = people.explained_variance(
         complete[[*regression.outcomes]],
@@ -147,19 +157,20 @@ def _explained(tables: Tables, model: str, regression: Regression) -> Record:
 def _acquisition(tables: Tables, acquisition: Acquisition) -> dict[str, Record]:
     """Return the correlation of models' and children's ages of acquisition of words.
 
-    The result is {model: number} for the last checkpoint, as the number is of the whole training
-    run; ``n`` counts the words with both ages. The value is None with fewer than three checkpoints
-    or words, and for the last model if the models are not checkpoints of one run.
+    It is one number of a whole training run, and the result is {last checkpoint: number}. ``n``
+    counts the words with both ages. It needs three checkpoints and three words; without them, or if
+    the models are not checkpoints of one run, the value is None.
     """
+    models = [*tables.benchmark["languages"]]
     # How long each checkpoint was trained, read from its label.
     training: dict[str, float] = {}
-    for name in tables.benchmark["languages"]:
+    for name in models:
         number = training_of(tables.facts["models"][name]["label"])
         if number is not None:
             training[name] = number
     checkpoints = sorted(training, key=training.__getitem__)
     if not tables.facts["curves"] or not checkpoints:
-        return {[*tables.benchmark["languages"]][-1]: {**NO_VALUE, "n": 0}}
+        return {models[-1]: {**NO_VALUE, "n": 0}}
     # Points of the curves: surprisal of a word in a context, at a checkpoint.
     frames = [_all_items(tables, name).assign(model=name) for name in checkpoints]
     points = pd.concat(frames, ignore_index=True)
@@ -167,27 +178,29 @@ def _acquisition(tables: Tables, acquisition: Acquisition) -> dict[str, Record]:
     numbers = _numbers(points, columns, acquisition.word, tables)
     numbers = numbers.assign(training=points["model"].map(training))
     numbers = numbers[numbers[acquisition.surprisal].notna()]
-    ages = []  # pairs of the children's age and the models' training
+    ages_of_children, ages_of_models = [], []
     for word, rows in numbers.groupby(points[acquisition.word], sort=False):
         if len(str(word)) < acquisition.shortest or len(rows) < people.FEWEST:
             continue
-        surprisals, *shares = (rows[name].to_numpy() for name in columns)
-        age_of_children = people.age_of_acquisition(
-            np.array(acquisition.ages, float), np.array([share[0] for share in shares])
+        # All rows of a word have the same shares of children; take the first.
+        shares = rows[[*map(str, acquisition.ages)]].iloc[0].to_numpy(float)
+        age_of_children = people.age_of_acquisition(np.array(acquisition.ages, float), shares)
+        age_of_models = people.training_of_acquisition(
+            rows["training"].to_numpy(float),
+            rows[acquisition.surprisal].to_numpy(),
+            acquisition.chance,
         )
-        training_of_models = people.training_of_acquisition(
-            rows["training"].to_numpy(float), surprisals, acquisition.chance
-        )
-        if age_of_children is not None and training_of_models is not None:
-            ages.append((age_of_children, training_of_models))
-    result: Record = {**NO_VALUE, "n": len(ages)}
-    if len(checkpoints) >= people.FEWEST and len(ages) >= people.FEWEST:
-        children, models = zip(*ages, strict=True)
-        # Equal values have no correlation.
-        if len({*children}) > 1 and len({*models}) > 1:
-            value = float(np.corrcoef(children, models)[0, 1])
-            low, high = correlation_interval(value, len(ages))
-            result |= {"value": value, "low": low, "high": high}
+        if age_of_children is not None and age_of_models is not None:
+            ages_of_children.append(age_of_children)
+            ages_of_models.append(age_of_models)
+    n = len(ages_of_children)
+    result: Record = {**NO_VALUE, "n": n}
+    # Equal values have no correlation.
+    are_equal = len({*ages_of_children}) < 2 or len({*ages_of_models}) < 2
+    if len(checkpoints) >= people.FEWEST and n >= people.FEWEST and not are_equal:
+        value = float(np.corrcoef(ages_of_children, ages_of_models)[0, 1])
+        low, high = correlation_interval(value, n)
+        result |= {"value": value, "low": low, "high": high}
     return {checkpoints[-1]: result}
 
 
@@ -209,36 +222,37 @@ def suite_rows(
         for lang, path in tables.benchmark["items"].items():
             names = read_parquet(Path(path), ["paradigm"])["paradigm"].unique().to_pylist()
             paradigms |= {(lang, name) for name in names}
+        # An age of acquisition is one number of all checkpoints; other numbers are of one model.
+        numbers = _acquisition(tables, task.acquisition) if task.acquisition else {}
         models: dict[str, Record] = {}
-        # An age of acquisition is one number of all checkpoints, others are of a single model.
-        number_of_run = _acquisition(tables, task.acquisition) if task.acquisition else None
-        for model in tables.benchmark["languages"] if number_of_run is None else number_of_run:
+        for model in numbers or tables.benchmark["languages"]:
             rows_of_model = accuracies[accuracies["model"] == model]
             judged = rows_of_model.loc[rows_of_model["n"] > 0, ["lang", "paradigm"]]
-            number = NO_VALUE
-            if {*judged.itertuples(index=False, name=None)} == paradigms:
-                if number_of_run is not None:
-                    number = number_of_run[model]
-                elif task.regression:
-                    number = _explained(tables, model, task.regression)
-                elif task.measure == "accuracy":
-                    number = _mean_of_groups(rows_of_model, task.mean)
-                else:
-                    number = _rank_correlation(tables, model)
+            if {*judged.itertuples(index=False, name=None)} != paradigms:
+                number = NO_VALUE
+            elif task.acquisition:
+                number = numbers[model]
+            elif task.regression:
+                number = _explained(tables, model, task.regression)
+            elif task.measure == "accuracy":
+                number = _mean_of_groups(rows_of_model, task.mean)
+            else:
+                number = _rank_correlation(tables, model)
             total = totals[task.benchmark]
             accuracy = total["models"].get(model, {"n": 0, "ties": 0})
             counts = {"n": accuracy["n"], "ties": accuracy["ties"]}
             counts["skipped"] = total["skipped"].get(model, {"n": 0})["n"]
             models[model] = {**counts, **number}
+        is_sampled = any(
+            count_rows(Path(tables.benchmark["items"][lang])) < count_rows(Path(path))
+            for lang, path in tables.benchmark["all_items"].items()
+        )
         rows.append(
             {
                 "label": task.label,
                 "benchmark": task.benchmark,
                 "measure": task.measure,
-                "sampled": any(
-                    count_rows(Path(tables.benchmark["items"][lang])) < count_rows(Path(path))
-                    for lang, path in tables.benchmark["all_items"].items()
-                ),
+                "sampled": is_sampled,
                 "models": models,
                 "printed": dict(task.printed),
             }

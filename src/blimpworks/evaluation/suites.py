@@ -27,7 +27,7 @@ from blimpworks.strict import Label, PathComponent, Strict, Within
 FOLDER = "config/suites"
 KIND = "suite of benchmarks"
 """Phrase for a suite in messages about its file."""
-Names = Annotated[tuple[str, ...], Field(min_length=1)]
+ColumnNames = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
 class Regression(Strict):
@@ -37,17 +37,17 @@ class Regression(Strict):
     An effect is a sum of surprisals that the benchmark declares.
     """
 
-    outcomes: Names
+    outcomes: ColumnNames
     """Columns of times; the task's number is the mean over them."""
     predictor: str
     """Effect that is added to the controls; the share of variance that it explains is measured."""
-    controls: Names
-    """Other predictors; all products of two of them are predictors as well."""
+    controls: ColumnNames
+    """Other predictors; all products of two of these columns are predictors as well."""
     groups: str
     """Column with equal values in rows that depend on each other, such as the word's sentence."""
 
     @model_validator(mode="after")
-    def _distinct(self) -> "Regression":
+    def _check_columns(self) -> "Regression":
         names = (*self.outcomes, *self.controls, self.predictor)
         if len({*names}) < len(names):
             raise ValueError("outcomes, controls and predictor must name distinct columns")
@@ -125,7 +125,8 @@ class Task(Strict):
     """Groups of items with equal weight, the widest first: ``[phenomenon, paradigm]`` is the mean
     over phenomena of the means over their paradigms."""
     lang: str | None = None
-    """Language (ISO 639-3) that the user names to run the task, in a suite of several languages."""
+    """Language (ISO 639-3) of the task in a suite of several languages. If the user names languages
+    (``--languages``), only tasks of these languages are run. null: the task is always run."""
     printed: Mapping[str, float] = Field(default={})
     """Printed numbers by model: accuracies and shares in percent, or correlations."""
     local: PathComponent | None = None
@@ -137,10 +138,22 @@ class Task(Strict):
     """File of the task's predictions in a submission; null: they cannot be exported."""
 
     @model_validator(mode="after")
-    def _has_settings(self) -> "Task":
+    def _check_measure(self) -> "Task":
         for measure, settings in (("variance", "regression"), ("acquisition", "acquisition")):
-            if (self.measure == measure) != (getattr(self, settings) is not None):
+            has_settings = getattr(self, settings) is not None
+            if has_settings != (self.measure == measure):
                 raise ValueError(f"measure {measure!r} and {settings} need each other")
+        if self.measure != "accuracy" and self.mean != ("paradigm",):
+            raise ValueError(f"measure {self.measure!r} has no mean over groups; leave 'mean' out")
+        nested = [level for level in self.mean if level != "lang"]
+        if nested == ["paradigm", "phenomenon"]:
+            raise ValueError("mean has paradigm before phenomenon; put the wider group first")
+        is_percent = self.measure in ("accuracy", "variance")
+        lowest, highest = (0, 100) if is_percent else (-1, 1)
+        for model, number in self.printed.items():
+            if not lowest <= number <= highest:
+                expected = f"expected a number from {lowest} to {highest}"
+                raise ValueError(f"printed {model!r} is {number:g}; {expected}")
         return self
 
 
@@ -161,11 +174,11 @@ class Suite(Strict):
     """Files of a submission; null: models cannot be submitted."""
 
     @model_validator(mode="after")
-    def _once_each(self) -> "Suite":
+    def _check_labels(self) -> "Suite":
         labels = [task.label for task in self.tasks]
-        twice = next((label for label in labels if labels.count(label) > 1), None)
-        if twice is not None:
-            raise ValueError(f"two tasks have the label {twice!r}; expected distinct ones")
+        for label in labels:
+            if labels.count(label) > 1:
+                raise ValueError(f"two tasks have the label {label!r}; expected distinct ones")
         return self
 
 

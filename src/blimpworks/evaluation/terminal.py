@@ -4,7 +4,7 @@
 ``say`` and ``table`` too.
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from textwrap import fill
 
 from rich.cells import cell_len
@@ -18,14 +18,17 @@ from blimpworks.evaluation.card import MEAN, Benchmark, Card, Record, Row, Suite
 from blimpworks.items import ALL
 from blimpworks.scoring.tokens import AlignedWords
 
-LINE_WIDTH = 80
+LINE_WIDTH, NARROWEST_LINE = 80, 60
+"""Width of lines, and of lines in a terminal that is narrower: it wraps longer lines."""
 INDENT = 2
 MOST_LANGUAGES = 12
-"""Most languages or tests to list: those with the lowest accuracies or p-values."""
+"""Most languages, or paired tests, to list: those with the lowest accuracies, or p-values."""
 NEIGHBOURS = 2
 """Number of models to show above and below each of ours in a ranking."""
 MOST_MODELS_WITH_TIES, MOST_MODELS_WITHOUT_TIES = 2, 3
 """Most models side by side, with and without a column of ties."""
+NARROWEST_LABEL = 10
+"""Least width for the labels of rows beside several models [characters]."""
 MOST_COLUMNS = 6
 """Most columns of numbers in a suite's table."""
 MOST_ITEMS = 3
@@ -104,10 +107,13 @@ class _Terminal:
     def language(self, code: str) -> str:
         return _shorten(self.text.language(code), 14)
 
-    def accuracy_table(
+    def accuracy_tables(
         self, rows: Sequence[tuple[str, Row]], models: Sequence[str], head: str, *, ties: bool
-    ) -> Table:
-        """Return a table with a column for each model, with accuracy, interval and perhaps ties."""
+    ) -> Iterator[Table]:
+        """Yield a table with a column for each model: accuracy, interval and perhaps ties.
+
+        Where the columns leave no space for the labels of rows, yield a table for each model.
+        """
         # A list of cells for each column, its heading first; ``zip`` makes rows of them at the end.
         columns = [["\nn", *(show.counts(row, models) for _, row in rows)]]
         if any(row["skipped"] for _, row in rows):
@@ -128,9 +134,14 @@ class _Terminal:
             columns.append([f"{self.label(model, width):>{width}}\n{aligned[0]}", *aligned[1:]])
         # Labels are wrapped in the width that the columns of numbers leave.
         used = sum(2 + max(map(len, "\n".join(column).split("\n"))) for column in columns)
-        labels = (fill(label, LINE_WIDTH - used, subsequent_indent=" ") for label, _ in rows)
+        label_width = max(1, self.console.width - used)
+        if len(models) > 1 and label_width < NARROWEST_LABEL:
+            for model in models:
+                yield from self.accuracy_tables(rows, [model], head, ties=ties)
+            return
+        labels = (fill(label, label_width, subsequent_indent=" ") for label, _ in rows)
         headings, *cells_of_rows = zip([f"\n{head}", *labels], *columns, strict=True)
-        return table(headings, cells_of_rows)
+        yield table(headings, cells_of_rows)
 
     def accuracies(self, benchmark: Benchmark) -> None:
         totals = show.totals(benchmark)
@@ -156,11 +167,11 @@ class _Terminal:
         for start in range(0, len(models), most):
             side_by_side = models[start : start + most]
             self.head("Accuracy in %, with 95 % intervals")
-            self.console.print(self.accuracy_table(rows, side_by_side, "language", ties=ties))
+            self.console.print(*self.accuracy_tables(rows, side_by_side, "language", ties=ties))
             if phenomena:
                 self.console.print()
-                lines = self.accuracy_table(phenomena, side_by_side, "phenomenon", ties=ties)
-                self.console.print(lines)
+                tables = self.accuracy_tables(phenomena, side_by_side, "phenomenon", ties=ties)
+                self.console.print(*tables)
         for line in (*skipped, *self.text.written_lines(benchmark)):
             self.say(line)
         ties_of_models = ", ".join(
@@ -172,7 +183,10 @@ class _Terminal:
         baselines = ", ".join(f"{name} {show.percent(share)}" for name, share in shares)
         notes = [show.unlike_languages(benchmark)]
         if left_out:
-            notes.append(f"{left_out} more languages, with higher accuracies, are on the page.")
+            # Languages without accuracies are among them.
+            notes.append(
+                f"{left_out} more languages, with higher or no accuracies, are on the page."
+            )
         if ties:
             notes.append("ties: equal log-probabilities / near ties, which rounding could turn.")
         else:
@@ -201,7 +215,7 @@ class _Terminal:
                 interval = show.interval(row["low"], row["high"])
                 n = f"{row['n']:,}" if row["n"] else ""
                 lines.append((*model, show.percent(row["accuracy"]), interval, n))
-            elif position - 1 in positions_to_show:
+            elif position - 1 in positions_to_show:  # the first row that is left out
                 lines.append(("", "  …", "", "", "", ""))
         bold = {i for i, line in enumerate(lines) if line[1].startswith("▶")}
         headings = ("", "  model", "size", "acc", "95 %", "n")
@@ -241,7 +255,7 @@ class _Terminal:
             self.say(line)
 
     def size_classes(self, benchmark: Benchmark) -> None:
-        self.head("Most behind printed models of its size (within a factor of 3)")
+        self.head("Largest gaps to printed models of similar size (a third to 3 times)")
         for model, size_class in benchmark["size_classes"].items():
             peers = f" beside {', '.join(size_class['models'])}" if size_class["models"] else ""
             note = f": {size_class['note']}" if size_class["note"] else ""
@@ -269,11 +283,11 @@ class _Terminal:
         if line := self.text.not_sampled(benchmark):
             self.say(line)
         flips_note = "flips: decisions that differ from the evaluation's"
-        self.say(f"{flips_note}; beyond: that rounding does not explain.", "dim")
+        self.say(f"{flips_note}; beyond: flips that rounding does not explain.", "dim")
 
     def block(self, columns: Sequence[AlignedWords], signs: Sequence[str]) -> None:
         """Print aligned words above their log-probabilities; those that differ are in brackets."""
-        line_width = LINE_WIDTH - 3 * INDENT
+        line_width = self.console.width - 3 * INDENT
         # Columns that fit on a line, each with its texts, log-probabilities and width.
         lines: list[list[tuple[AlignedWords, list[str], list[str], int]]] = []
         used = line_width
@@ -355,7 +369,7 @@ class _Terminal:
         self.console.print()
         self.rule(suite["label"])
         headings, lines = self.text.suite_table(suite)
-        # More columns do not fit: they follow in a table below.
+        # Columns that do not fit beside the others follow in a table below.
         for first in range(1, len(headings), MOST_COLUMNS):
             rows = [[c[0], *c[first : first + MOST_COLUMNS]] for c in (headings, *lines)]
             block = table(rows[0], rows[1:])
@@ -371,8 +385,8 @@ class _Terminal:
 
 
 def print_card(card: Card, console: Console) -> None:
-    """Print a report card in at most 80 columns, to which the console is narrowed."""
-    console.width = min(console.size.width, LINE_WIDTH)
+    """Print a report card in 60 to 80 columns, which the console is set to."""
+    console.width = max(NARROWEST_LINE, min(console.size.width, LINE_WIDTH))
     page = _Terminal(card, console)
     page.rule("Report card")
     page.say(page.text.heading, "bold")

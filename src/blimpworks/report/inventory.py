@@ -29,9 +29,10 @@ def exhibit_label(name: str) -> str:
 
     Return "" for an exhibit that no paper has.
     """
-    # Numbers in running text, by section: ``text41_5`` is "In the text (4.1, 5)".
+    # ``text41_5`` has the numbers in the running text of sections 4.1 and 5.
     if name.startswith("text"):
-        sections = [f"{s[0]}.{s[1:]}".rstrip(".") for s in re.findall(r"\d+", name)]
+        numbers = re.findall(r"\d+", name)
+        sections = [f"{digits[0]}.{digits[1:]}".rstrip(".") for digits in numbers]
         return f"In the text ({', '.join(sections)})" if sections else "In the text"
     match = re.fullmatch(r"(table|figure|fig)_?([a-z]?)(\d+)([a-z]?)", name)
     if not match:
@@ -80,6 +81,7 @@ def page(rows: Sequence[PrintedExhibit]) -> str:
     lines = []
     for paper in papers:
         printed = [(row.exhibit, spec_of(row), row.note) for row in rows if row.paper == paper]
+        # Exhibits that the paper does not have come last.
         added = [spec for spec in unlisted(rows) if spec.paper == paper]
         ours = [(exhibit_label(spec.name) or "ours", spec, "") for spec in added]
         lines += [f"\n## {find_paper(paper).citation.label}\n", f"| {' | '.join(HEADINGS)} |"]

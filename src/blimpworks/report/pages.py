@@ -3,7 +3,8 @@
 ``build_report`` takes a campaign whose exhibits (tables and figures of papers) are built. It writes
 a page for each paper, with a section for each exhibit, such as "Table 2 · Accuracies". Tabs of the
 section show up to four views: the numbers as printed, recomputed from other printed numbers,
-measured by the campaign, and all three together.
+measured by the campaign, and all three together. The terms exhibit, form, cell and evidence are
+those of ``read``.
 """
 
 import io
@@ -132,8 +133,9 @@ def _measured_html(
 ) -> str:
     """Return the measured numbers of both variants, of which the page shows one at a time.
 
-    ``main``: the campaign's variant, "published" or "corrected". ``advice``: HTML for a variant
-    without numbers, by variant.
+    The variants are the methods of the paper ("published") and methods without their faults
+    ("corrected"). ``main``: the campaign's variant. ``advice``: HTML for a variant without numbers,
+    by variant. A paper with neither printed numbers nor corrected results has no choice.
     """
     html_by_variant: dict[str, str] = {}
     # The corrected results of a second campaign come last, and replace the campaign's.
@@ -145,9 +147,10 @@ def _measured_html(
         return html_by_variant.get(main, "")
     if not html_by_variant:
         return ""
-    absent = "corrected" if main == "published" else "published"
+    other_variant = "corrected" if main == "published" else "published"
     return "".join(
-        f'<div data-variant="{variant}">{html_by_variant.get(variant) or advice[absent]}</div>'
+        f'<div data-variant="{variant}">'
+        f"{html_by_variant.get(variant) or advice[other_variant]}</div>"
         for variant in ("published", "corrected")
     )
 
@@ -183,9 +186,11 @@ CHOICE_COLUMNS = ("paper", "exhibit", "status", "verdict")
 
 
 def _value_html(value: object) -> str:
-    if isinstance(value, float):
-        return "" if isnan(value) else f"{value:.6g}"
-    return escape(str(value))
+    if not isinstance(value, float):
+        return escape(str(value))
+    if isnan(value):
+        return ""
+    return f"{value:.0f}" if value.is_integer() else f"{value:.6g}"
 
 
 def listing_html(name: str, frame: pd.DataFrame) -> str:
@@ -233,7 +238,7 @@ def rank_models(
 
     Models without a number in some column come last; their mean is None.
     """
-    columns: list[RankedColumn] = []
+    columns: list[RankedColumn] = []  # of all papers
     for paper in papers:
         label = find_paper(paper.name).citation.label
         anchor = f"{paper.name}-{MODELS_EXHIBIT}".replace("_", "-")
@@ -301,13 +306,13 @@ def _paper_texts(
     citation = find_paper(paper.name).citation
     pieces = f"_pieces/{paper.name}"
 
-    # The page shows one exhibit of a series at a time, chosen by buttons.
-    series: dict[str, dict[str, list[str]]] = {}
+    # The page shows one member of a series (such as a language) at a time, chosen by buttons.
+    series: dict[str, dict[str, list[str]]] = {}  # {title: {member: anchors of its exhibits}}
     for section in sections:
         if title := section.exhibit.series:
             anchors_by_member = series.setdefault(title, {})
             anchors_by_member.setdefault(section.exhibit.member, []).append(section.anchor)
-    choices = [{"title": t, "members": [*members.items()]} for t, members in series.items()]
+    choices = [{"title": name, "members": [*series[name].items()]} for name in series]
 
     values = {"citation": citation, "licence": licence, "series": choices, "texts": TEXTS}
     values |= {"paper": paper, "has_variants": has_variants}
@@ -323,7 +328,7 @@ def _paper_texts(
 def _index_texts(
     inputs: read.Inputs, sections: Mapping[str, Sequence[Section]], added_pages: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield (path, text) of the front page and its pieces; it lists all other pages for Sphinx.
+    """Yield (path, text) of the front page, which lists all other pages, and of its HTML.
 
     ``sections``: sections by paper; ``added_pages``: names of pages without a paper.
     """

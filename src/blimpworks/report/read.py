@@ -1,14 +1,15 @@
 """Read all that the report shows (``read_inputs``): printed numbers, comparisons, names, exhibits.
 
 An exhibit (a table or figure of a paper) is built in up to three forms, each in a tree of files.
-Its cells are numbers with their origin.
+The cells of a form are numbers with their origin.
 
     published   from the paper's printed numbers    results/published/PAPER/EXHIBIT.*;
     measured    from the campaign's results         results/exhibits/PAPER/EXHIBIT.*;
     corrected   from results by corrected methods   CORRECTED/exhibits/PAPER/EXHIBIT.*.
 
 The comparison ``published`` has printed numbers beside numbers recomputed from other printed
-numbers. The comparison ``measured`` has printed numbers beside the campaign's.
+numbers. The comparison ``measured`` has printed numbers beside the campaign's. A printed number
+with its results in both comparisons is evidence (``Number``).
 """
 
 import json
@@ -233,17 +234,20 @@ def sets_from(pairs: Mapping[str, Any]) -> list[PairSet]:
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """Facts on the campaign for the report; ``printed``: folder of printed numbers."""
+    """Facts on the campaign for the report."""
 
     name: str
     description: str
     configfile: str
     printed: Path
+    """Folder of the papers' printed numbers."""
     papers: tuple[str, ...]
     languages: Mapping[str, str]
+    """English names by ISO 639-3 code."""
     models: Mapping[str, str]
+    """Labels by name."""
     missing: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
-    """[sentence on what an exhibit lacks, command to get it], by form and by the exhibit's key."""
+    """{form: {key of an exhibit: [sentence on what it lacks, command to get that]}}."""
     pairs: Mapping[str, Any] = field(default_factory=dict)
     """Paths of pairs, judgements and scores by benchmark, for ``sets_from``."""
     declared: bool = False

@@ -46,8 +46,8 @@ class Products:
     """Files and the jobs that made them, each once, as lists that become JSON.
 
     A product is [path, SHA-256, job, inputs]: ``job`` is an index of ``jobs``, or -1 for a file
-    that no job made; ``inputs`` are indices of ``products``. A job is [command, code, date, commit,
-    whether the working tree was clean, notes].
+    that no job made; ``inputs`` are indices of ``products``. A job is [command, digest of the code,
+    date, commit, whether the working tree was clean, notes].
     """
 
     products: list[list[Any]] = field(default_factory=list)
@@ -68,6 +68,7 @@ class Products:
             product = self.products[self._index_of(node)]
             if product[INPUTS] is None:
                 product[JOB] = self._add_job(node.record) if node.record else -1
+                # Inputs that have an index already are also waiting, or are complete.
                 waiting += [n for n in node.inputs if (n.path, n.sha256) not in self._indices]
                 product[INPUTS] = [self._index_of(source) for source in node.inputs]
         return index
@@ -97,7 +98,7 @@ class Products:
         return self._job_indices[key]
 
 
-def _cell(cell: Cell, keys_of_numbers: Mapping[str, NumberKey]) -> dict[str, Any]:
+def _cell(cell: Cell, key_by_origin: Mapping[str, NumberKey]) -> dict[str, Any]:
     """Return a cell's facts for the panel; of a cell that repeats a printed number only the key."""
     row, key = cell.facts, cell.key
     if key and cell.is_copy:
@@ -109,8 +110,8 @@ def _cell(cell: Cell, keys_of_numbers: Mapping[str, NumberKey]) -> dict[str, Any
     facts |= {name: row[name] for name in ("row", "column", "text", "n", "formula", "source")}
     facts |= {"where": row["filter"], "place": list(key[1:]) if key else None}
     facts["of"] = len(cell.origins) or None
-    listed = [name for name in cell.origins[:MOST_ORIGINS] if name in keys_of_numbers]
-    facts["from"] = [keys_of_numbers[name] for name in listed]
+    listed = [origin for origin in cell.origins[:MOST_ORIGINS] if origin in key_by_origin]
+    facts["from"] = [key_by_origin[origin] for origin in listed]
     return {name: value for name, value in facts.items() if value is not None}
 
 
@@ -119,14 +120,14 @@ def paper_script(paper: PaperInputs, products: Products) -> str:
     printed: dict[str, dict[str, dict[str, Any]]] = {}
     for (exhibit, row, column), number in paper.evidence.items():
         printed.setdefault(exhibit, {}).setdefault(row, {})[column] = number.facts()
-    keys_of_numbers = {"/".join(key): key for key in paper.evidence}
+    key_by_origin = {"/".join(key): key for key in paper.evidence}
     forms = {}
     for form in (form for exhibit in paper.exhibits for form in exhibit.forms.values()):
         suffix = ".svg" if form.figure else ".csv"
         forms[form.key] = {
             "file": str(form.files) + suffix,
             "product": products.add(form.files.with_name(f"{form.files.name}.cells.parquet")),
-            "cells": [_cell(cell, keys_of_numbers) for cell in form.cells],
+            "cells": [_cell(cell, key_by_origin) for cell in form.cells],
         }
     labels = {e.name: exhibit_label(e.name) or e.title for e in paper.exhibits}
     names = {"languages": paper.names.labels["lang"], "models": paper.names.labels["model"]}
@@ -161,7 +162,10 @@ def _pairs_of(table: pa.Table) -> list[dict[str, Any]]:
     for row in rows if is_single else ():
         row["bad" if row["acceptable"] else "good"] = None
     # A pair may belong to several paradigms: keep its first row.
-    return [*{row["item_id"]: row for row in reversed(rows)}.values()][::-1]
+    row_by_item: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        row_by_item.setdefault(row["item_id"], row)
+    return [*row_by_item.values()]
 
 
 def _read_verdicts(path: Path, method: str) -> dict[str, str]:
@@ -174,7 +178,7 @@ def _read_verdicts(path: Path, method: str) -> dict[str, str]:
 
 
 def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list[Any]:
-    """Return [log-probabilities, words] of a sentence; without words if spaces delimit them."""
+    """Return [log-probabilities, words] of a sentence; no words if spaces delimit them."""
     if row[side] is None:
         return [[]]
     ends, logprobs = (scores[f"{side}_{name}"] or [] for name in ("ends", "logprobs"))
@@ -191,7 +195,7 @@ def item_scripts(
     """Yield (name, text) of each script, the index last; ``most_words`` as ``MOST_WORDS``."""
     receiver = "blimpworksItems"
     index_entries, words_written = [], 0
-    omitted: Counter[str] = Counter()
+    omitted: Counter[str] = Counter()  # items of several conditions, by benchmark
     for pair_set in sets:
         items = read_table(ITEMS, pair_set.items)
         # Tables of pairs may have the columns of conditions, too.

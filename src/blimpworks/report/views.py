@@ -2,7 +2,8 @@
 
 ``…_view`` functions return HTML, or "" if there is nothing to show. An exhibit (a table or figure)
 is built in up to three forms: from printed numbers, from the campaign's, and from a corrected
-campaign's. A form has sheets of rows of entries. An entry may show a cell: a number with origin.
+campaign's. A form has sheets, which are tables of entries. An entry is a text, and may show a cell:
+a number with its origin.
 """
 
 from collections import Counter
@@ -33,8 +34,8 @@ class ShownCell(NamedTuple):
     column: str
 
 
-def numbers_of(sheets: Sequence[Sheet]) -> Iterator[ShownCell]:
-    """Yield the cells of tables; a row without a name has the name of the row above."""
+def cells_shown(sheets: Sequence[Sheet]) -> Iterator[ShownCell]:
+    """Yield the cells that sheets show; a row without a name has the name of the row above."""
     name = ""
     for sheet in sheets:
         for entries in sheet.body:
@@ -45,16 +46,18 @@ def numbers_of(sheets: Sequence[Sheet]) -> Iterator[ShownCell]:
                     yield ShownCell(entry.cell, name, column.heading)
 
 
-def without(sheets: Sequence[Sheet], dropped: Container[int | None]) -> list[Sheet]:
+def without_cells(sheets: Sequence[Sheet], dropped: Container[int | None]) -> list[Sheet]:
     """Return sheets without the cells whose indices are in ``dropped``; [] if no cell remains.
 
     Rows and columns with numbers are left out if all their cells are dropped.
     """
     number_columns, kept_columns = set[int](), set[int]()
     for entries in chain.from_iterable(sheet.body for sheet in sheets):
-        cells = [(i, entry.cell) for i, entry in enumerate(entries) if entry.cell is not None]
-        number_columns |= {i for i, _ in cells}
-        kept_columns |= {i for i, cell in cells if cell not in dropped}
+        for i, entry in enumerate(entries):
+            if entry.cell is not None:
+                number_columns.add(i)
+                if entry.cell not in dropped:
+                    kept_columns.add(i)
     if not kept_columns:
         return []
     empty_columns = number_columns - kept_columns
@@ -126,7 +129,9 @@ def _table_of(
         about = names.about(cell.facts["filter"], cell.key)
         return key_attributes(cell.key, state) | about, button(html, bold=entry.bold)
 
-    sheets = form.document.sheets if dropped is None else without(form.document.sheets, dropped)
+    sheets = (
+        form.document.sheets if dropped is None else without_cells(form.document.sheets, dropped)
+    )
     if not sheets:
         return ""
     table = table_html(sheets, show_entry, {"data-form": form.key}, wide_names=True, escape=escaped)
@@ -140,7 +145,7 @@ def printed_view(form: Form, names: Names) -> str:
         assert cell.number is not None
         return _show_printed(cell.number, entry.text if cell.is_copy else cell.number.row.text)
 
-    without_print = {*range(len(form.cells))} - {*form.cell_of.values()}
+    without_print = {*range(len(form.cells))} - {*form.cell_of.values()}  # indices of cells
     return "" if form.figure else _table_of(form, names, show, without_print)
 
 
@@ -174,12 +179,12 @@ def measured_view(form: Form, names: Names) -> str:
 def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names) -> str:
     """Return a table of an exhibit's printed numbers that its published form lacks; "" if none.
 
-    The headings of rows and columns are the numbers' keys, since the form has no others for them.
+    Rows and columns have names of the numbers' keys, as only the form has the headings in print.
     """
     keys_in_form: set[NumberKey] = set()
     if form and not form.figure:
-        indices = {number.cell for number in numbers_of(form.document.sheets)}
-        keys_in_form = {key for key, index in form.cell_of.items() if index in indices}
+        shown_cells = {shown_cell.cell for shown_cell in cells_shown(form.document.sheets)}
+        keys_in_form = {key for key, index in form.cell_of.items() if index in shown_cells}
     keys = [key for key in evidence if key[0] == exhibit and key not in keys_in_form]
     if not keys:
         return ""
@@ -258,21 +263,21 @@ class Headings:
     def __init__(self, forms: Sequence[Form], names: Names) -> None:
         self._names = names
         self._row_names: dict[NumberKey, str] = {}
-        row_headings: dict[str, set[str]] = {}
-        column_headings: dict[str, set[str]] = {}
+        # (key, heading) of rows and of columns
+        rows, columns = set[tuple[str, str]](), set[tuple[str, str]]()
         for form in forms:
-            for number in numbers_of(form.document.sheets):
-                key = form.cells[number.cell].key
+            for shown_cell in cells_shown(form.document.sheets):
+                key = form.cells[shown_cell.cell].key
                 # Several cells may have the same printed number; use the one that the form shows.
-                if key is not None and form.cell_of[key] == number.cell:
-                    self._row_names.setdefault(key, number.row)
-                    row_headings.setdefault(key[1], set()).add(number.row)
-                    column_headings.setdefault(key[2], set()).add(number.column)
-        self._headings = []
-        for headings_by_key in (row_headings, column_headings):
-            uses = Counter(text for texts in headings_by_key.values() for text in texts)
-            unique = {key: min(texts) for key, texts in headings_by_key.items() if len(texts) == 1}
-            self._headings.append({key: text for key, text in unique.items() if uses[text] == 1})
+                if key is not None and form.cell_of[key] == shown_cell.cell:
+                    self._row_names.setdefault(key, shown_cell.row)
+                    rows.add((key[1], shown_cell.row))
+                    columns.add((key[2], shown_cell.column))
+        self._headings = []  # {key: heading} of rows, then of columns
+        for pairs in (rows, columns):
+            keys, headings = (Counter(pair[i] for pair in pairs) for i in (0, 1))
+            unique = {key: text for key, text in pairs if keys[key] == headings[text] == 1}
+            self._headings.append(unique)
         self._uses_of_row_names = Counter(self._row_names.values())
 
     def of(self, number: NumberKey) -> tuple[str, str]:
@@ -284,7 +289,7 @@ class Headings:
         return row, column
 
     def statement(self, key: NumberKey) -> str:
-        """Return a name for a number in one line: that of its row if no other number has it."""
+        """Return the name of a number's row if no other row has it; else "German: GPT-2"."""
         row = self._row_names.get(key, "")
         if row and self._uses_of_row_names[row] == 1:
             return row
@@ -310,15 +315,18 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
     If most cells of the exhibit have numbers (``DENSE``), the table has its rows and columns, with
     up to four lines per row (``LINES``). Else each number has a row, and the lines are columns.
     """
-    compared = {key: n for key, n in evidence.items() if n.status or n.verdict}
-    entries_by_key = {key: lines_of(n) for key, n in compared.items() if key[0] == exhibit}
+    # {key of a number: {line: entry}}
+    entries_by_key: dict[NumberKey, dict[str, LineEntry]] = {}
+    for key, number in evidence.items():
+        if key[0] == exhibit and (number.status or number.verdict):
+            entries_by_key[key] = lines_of(number)
     if not any(len(entries) > 1 for entries in entries_by_key.values()):
         return ""
     headings = Headings([*forms.values()], names)
     table_rows = []
 
     def add_row(line: str, title: str, cells: Iterable[tuple[NumberKey, str]]) -> None:
-        """Add a row to the table; ``cells`` are (number, line), such as "printed"."""
+        """Add a row to the table; ``cells`` are (key of a number, line), such as "printed"."""
         name = element("small", LINES[line], {}) if line else ""
         head = element("th", escaped(title) + name, {"scope": "row"})
         html = head

@@ -7,9 +7,10 @@ other printed numbers, such as a mean from its values:
     mine   table2   GPT-2  Overall  71.3     71.3333     mean  exact
 
 ``compare_measured`` writes a CSV file with each printed number beside the campaign's number.
-Recomputed and measured numbers are read from files of cells (``exhibits``): a value, its formula,
-and the filter that selects the rows for the formula. Printed texts, such as prompts, are compared
-with released texts. docs/published.md explains the statuses.
+Recomputed and measured numbers are read from files of cells (``exhibits``). A cell has a value and
+the formula that computed it. Its filter selects the rows of a table (``source``) that are the
+formula's input. Printed texts, such as prompts, are compared with released texts.
+docs/published.md explains the statuses.
 """
 
 import json
@@ -58,11 +59,12 @@ RECOMPUTED_COLUMNS = (*KEY_COLUMNS, "recomputed", "reading", "rule", "status", "
 
 
 class Selection:
-    """A table that selects rows fast, because thousands of cells do so; it caches masks of rows."""
+    """A table of which thousands of cells select rows; masks of rows are cached."""
 
     def __init__(self, table: pd.DataFrame) -> None:
         self.table = table
         self._origins = table["origin"].tolist()
+        # Function of a column and a value: boolean for each row
         self._mask_of = cache(lambda column, value: table[column].isin([value]).to_numpy(bool))
 
     def _mask(self, where: Mapping[str, Any]) -> NDArray[np.bool_]:
@@ -73,7 +75,11 @@ class Selection:
         return mask
 
     def select(self, where: Mapping[str, Any]) -> pd.DataFrame:
-        """Return the rows that have the value, or a listed value, of each column in ``where``."""
+        """Return the rows that pass a cell's filter: {"lang": "deu", "model": ["gpt2", "bert"]}.
+
+        A row passes with the value, or one of the listed values, in each column. Keys that are no
+        columns of the table are ignored.
+        """
         return self.table[self._mask(where)]
 
     def origins(self, where: Mapping[str, Any]) -> list[str]:
@@ -141,11 +147,12 @@ def recomputations(paper: Paper) -> dict[NumberKey, dict[str, Any]]:
     return cells
 
 
-def _is_corrected(row: PublishedRow, value: float, input_error: float) -> bool:
+def _confirms_correction(row: PublishedRow, value: float, input_error: float) -> bool:
     """Return whether a recomputed value rounds to the correction that ``row`` states.
 
-    Also return True for a near value that the row's note states, and for a row without correction.
-    ``input_error``: largest change of the value by rounding of the printed numbers.
+    Also return True for a row without correction, and for a value near the correction that the
+    row's note states with the same digits. ``input_error``: largest change of the value by rounding
+    of the printed numbers.
     """
     if row.corrected is None:
         return True
@@ -161,8 +168,8 @@ def _is_corrected(row: PublishedRow, value: float, input_error: float) -> bool:
 def _status_of_text(row: PublishedRow, released: str) -> str:
     is_same = same_wording(row.text, released)
     if row.fault == ERRATUM:
-        is_noted = row.corrected is None or same_wording(str(row.corrected), released)
-        return ERRATUM if is_noted and not is_same else DEVIATES
+        is_confirmed = row.corrected is None or same_wording(str(row.corrected), released)
+        return ERRATUM if is_confirmed and not is_same else DEVIATES
     return row.fault or (EXACT if is_same else DEVIATES)
 
 
@@ -178,16 +185,16 @@ def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -
     if cell is None or row.value is None:
         return row.fault or NOT_RECOMPUTABLE
     value, input_error = cell["value"], 0.0
-    agrees = agreement(value, row)
+    agrees = agreement(value, row)  # "exact", "rounding" or ""
     if agrees != EXACT:
         formula, inputs = formula_of(cell["formula"]), paper.tables.get(cell["source"])
         if inputs is not None and not formula.takes_as_printed:
-            # Largest change of the value by rounding of the printed numbers.
+            # Inputs from other tables, such as released decisions, are not rounded.
             input_error = slack(formula, inputs.select(json.loads(cell["filter"])))
         agrees = agreement(value, row, input_error)
     if row.fault:
-        is_noted = not math.isnan(value) and _is_corrected(row, value, input_error)
-        return row.fault if is_noted and not agrees else DEVIATES
+        is_confirmed = not math.isnan(value) and _confirms_correction(row, value, input_error)
+        return row.fault if is_confirmed and not agrees else DEVIATES
     if agrees and cell["formula"] == COMPLEMENT_FORMULA.sentence:
         return COMPLEMENT
     return agrees or DEVIATES
@@ -204,6 +211,11 @@ def _is_compared(row: PublishedRow) -> bool:
     return row.value is not None or row.textual or row.fault == GARBLED
 
 
+def _six_digits(value: float) -> float:
+    # Whole numbers keep all of their digits.
+    return value if value.is_integer() else float(f"{value:.6g}")
+
+
 def recomputed_rows(paper: Paper) -> Iterator[dict[str, Any]]:
     """Yield a row of ``RECOMPUTED_COLUMNS`` for each printed number or text, in the files' order.
 
@@ -214,7 +226,7 @@ def recomputed_rows(paper: Paper) -> Iterator[dict[str, Any]]:
     for row in filter(_is_compared, paper.numbers):
         cell = cells.get((row.exhibit, row.row, row.column))
         status = status_of(row, cell, paper)
-        explanation = ""
+        explanation = ""  # added to the row's note
         if status == NOT_RECOMPUTABLE:
             matching = [reason.reason for reason in reasons if excuses(reason, row)]
             if not matching:
@@ -229,9 +241,7 @@ def recomputed_rows(paper: Paper) -> Iterator[dict[str, Any]]:
             explanation = f"complement of {origins}, so no further evidence"
         recomputed = None
         if cell is not None and not row.textual:
-            # Whole numbers keep all digits, others get six.
-            value = cell["value"]
-            recomputed = value if value.is_integer() else float(f"{value:.6g}")
+            recomputed = _six_digits(cell["value"])
         yield {
             **number_columns(paper.name, row),
             "recomputed": recomputed,
@@ -254,7 +264,7 @@ def compare_published(papers: Sequence[Paper], output: Path) -> Counter[str]:
 AGREES, NOT_RUN, NOT_COMPARABLE = "agrees", "not run", "not comparable"
 MEASURED_COLUMNS = (*KEY_COLUMNS, "measured", "low", "high", "n", "reading", "verdict", "differs")
 """measured, low, high: the campaign's number with its 95 % interval. n: number of items. reading:
-the campaign's text. differs: why number or text is not comparable with the paper's."""
+the campaign's text. differs: why the number or text is not comparable with the printed one."""
 ILLEGIBLE = "our copy of the paper cannot be read there"
 UNDEFINED = "the campaign's rows give no number there"
 MODEL_COLUMNS = ("model", "model_a", "model_b")
@@ -303,8 +313,8 @@ def _values(where: Mapping[str, Any], column: str) -> list[str]:
     return values if isinstance(values, list) else [values]
 
 
-def _reason_for(languages: Collection[str], reasons: Mapping[str, str]) -> str:
-    texts = list(dict.fromkeys(reasons[lang] for lang in languages if lang in reasons))
+def _reason_for(languages: Collection[str], reason_by_lang: Mapping[str, str]) -> str:
+    texts = list(dict.fromkeys(reason_by_lang[x] for x in languages if x in reason_by_lang))
     return f"{texts[0]} and others" if len(texts) > 1 else "".join(texts)
 
 
@@ -329,7 +339,8 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
     """Return why a measured cell is not comparable with the printed number; "" if it is.
 
     ``printed``: the cell of the printed number. If its filter has no languages, the number is a
-    mean over the paper's languages, or else over ``legible``, which have printed accuracies.
+    mean over the paper's languages (``basis``), or else over the ``legible`` languages: those of
+    which we can read printed accuracies.
     """
     where = json.loads(cell["filter"])
     languages = _values(where, "lang") or basis["languages"]
@@ -371,7 +382,7 @@ def measured_rows(paper: str, files: MeasuredFiles) -> Iterator[Any]:
         numbers = dict.fromkeys(("measured", "low", "high", "n"))
         if cell is not None and not row.textual:
             numbers = {name: cell[name] for name in ("low", "high", "n")}
-            numbers["measured"] = float(f"{cell['value']:.6g}")
+            numbers["measured"] = _six_digits(cell["value"])
         yield {
             **number_columns(paper, row),
             **numbers,

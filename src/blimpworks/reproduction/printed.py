@@ -29,13 +29,13 @@ TOLERANCE = 1e-9
 """Largest difference between two floating-point numbers that count as equal."""
 ROUNDING_ERROR_COLUMN = {"accuracy": "rounding", "value": "half_unit"}
 """{column of numbers: column with the largest rounding error of each number}."""
-HOLDS: Mapping[str, Callable[[float, float], bool]] = {
+BOUNDS: Mapping[str, Callable[[float, float], bool]] = {
     "at least": operator.ge,
     "at most": operator.le,
     "above": operator.gt,
     "below": operator.lt,
 }
-"""{words of a printed bound: function of a value and the bound, True if the value is within it}."""
+"""{words of a printed bound: whether a value (first argument) is within the bound (second)}."""
 Agreement = Literal["exact", "rounding", ""]
 
 
@@ -51,22 +51,25 @@ def rounded(value: float, decimals: int) -> float:
 def agreement(value: float, row: PublishedRow, input_error: float = 0.0) -> Agreement:
     """Return whether a computed value agrees with a printed number or bound.
 
-    ``input_error``: largest change of the value by rounding of its inputs. ``exact``: the value
-    rounds to the number, halves away from zero (a count must be equal), or is within the bound.
-    ``rounding``: the difference is at most ``input_error`` plus half a unit of the last printed
-    digit. Or the value is within the bound after rounding, or after a change by ``input_error``.
+    ``input_error``: largest change of the value by rounding of its inputs. Return
+
+    - "exact" if the value rounds to the number, halves away from zero (a count must be equal), or
+      is within the bound;
+    - "rounding" if they differ by at most ``input_error`` plus half a unit of the last printed
+      digit. A value also agrees with a bound after rounding, or a change by ``input_error``;
+    - "" if they do not agree.
     """
     assert row.value is not None
     if not math.isfinite(value):
         return ""
     difference = abs(value - row.value)
     if row.bound:
-        holds = HOLDS[row.bound]
+        is_within = BOUNDS[row.bound]
         # "above 5" excludes 5, also when floating point makes it 5.0000000001.
-        if holds(row.value if difference <= TOLERANCE else value, row.value):
+        if is_within(row.value if difference <= TOLERANCE else value, row.value):
             return "exact"
-        alternatives = (rounded(value, row.decimals), value - input_error, value + input_error)
-        return "rounding" if any(holds(bound, row.value) for bound in alternatives) else ""
+        near_values = (rounded(value, row.decimals), value - input_error, value + input_error)
+        return "rounding" if any(is_within(near, row.value) for near in near_values) else ""
     if difference <= TOLERANCE:
         return "exact"
     if row.half_unit and abs(rounded(value, row.decimals) - row.value) <= TOLERANCE:
@@ -80,18 +83,18 @@ def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float
     Each number in turn is changed by its rounding error, and the changes of the value are added.
     This is exact for sums, means and differences, and an approximation for other formulas.
     """
-    total, before = 0.0, formula(rows)
+    total_change, unchanged = 0.0, formula(rows)
     for column, error_column in ROUNDING_ERROR_COLUMN.items():
         if column in rows and error_column in rows:
-            steps = rows[error_column].fillna(0).to_numpy(float)
-            for index in np.flatnonzero(steps > 0):
-                effects = []
-                for step in (steps[index], -steps[index]):
+            errors = rows[error_column].fillna(0).to_numpy(float)
+            for index in np.flatnonzero(errors > 0):
+                changes = []
+                for error in (errors[index], -errors[index]):
                     values = rows[column].to_numpy(float, copy=True)
-                    values[index] += step
-                    effects.append(abs(formula(rows.assign(**{column: values})) - before))
-                total += max(effects)
-    return total
+                    values[index] += error
+                    changes.append(abs(formula(rows.assign(**{column: values})) - unchanged))
+                total_change += max(changes)
+    return total_change
 
 
 TYPESET = str.maketrans("“”„«»‘’‚", '"""""\'\'\'')
@@ -142,7 +145,8 @@ def printed_accuracy(
     """Return the accuracy in a ``row`` that prints it as a number from 0 to ``most``.
 
     ``names``: further fields of ``PrintedAccuracy``. Raises UserError if the number is outside of
-    this range, or if ``valid`` is False; ``expected`` is a phrase for the message.
+    this range, or if the caller found its row or column wrong (``valid`` is False). ``expected`` is
+    a phrase for the message: "a share of a phenomenon".
     """
     if not valid or row.value is None or not 0 <= row.value <= most:
         raise UserError(
