@@ -407,7 +407,7 @@ def test_a_figures_record_names_fonts_it_lacks(names, packages, tmp_path, monkey
     assert all(package in caplog.text for package in packages)
 
 
-# The interval of a mean over paradigms is that of all pairs, and may lie beside the mean.
+# The interval of a mean over paradigms is that of all pairs, and need not contain the mean.
 ENDS = {"a": (60.0, 55.0, 70.0), "b": (80.0, 81.0, 90.0), "c": (40.0, None, None)}
 CELLS = [cell(row, "m", value, low=low, high=high) for row, (value, low, high) in ENDS.items()]
 

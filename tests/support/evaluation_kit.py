@@ -41,7 +41,7 @@ class Evaluation:
         return sampled
 
     def judge(self, margins, model="small", near_tie=0.01, items=None):
-        """Judge pairs whose good sentences lead by ``margins`` in nats; NaN is too long a pair."""
+        """Judge pairs whose good sentences lead by ``margins`` nats; NaN means too long a pair."""
         scores = self.table("scores", model)
         lost = {i: "too_long" for i, margin in enumerate(margins) if math.isnan(margin)}
         write_scores(scores, [([(margin - 9.0, 3)], [(-9.0, 3)]) for margin in margins], lost)

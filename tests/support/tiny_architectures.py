@@ -282,7 +282,7 @@ def form_of(entry, config):
 
 @torch.no_grad()
 def build(entry, spread, directory):
-    """Write a tiny random model, with noise on zeros and ones; return its configuration."""
+    """Write a tiny random model, with noise added to all weights; return its configuration."""
     torch.manual_seed(1)
     config = tiny_config(entry, spread)
     model = getattr(transformers, entry.name)(config).eval()
