@@ -11,11 +11,11 @@ import pytest
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from support.paths import REPOSITORY
 
-# One thread: two workers' threads that wait for each other on two cores take ten times as long.
-# Set before torch is loaded; tests of several threads ask for them.
+# One thread: on two cores, two workers whose threads wait for each other take ten times as long.
+# Set before torch is loaded; tests of several threads set their own number.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# Wherever Snakemake starts, the slurm executor asks `scontrol` for the cluster's settings. With
-# SLURM installed and no cluster that takes ten seconds; a cluster's tests set a file of their own.
+# The slurm executor asks `scontrol` for the cluster's settings wherever Snakemake starts. With
+# SLURM installed and no cluster that takes ten seconds; tests of a cluster set a file of their own.
 os.environ.setdefault("SLURM_CONF", str(REPOSITORY / "tests/data/no_cluster.conf"))
 # Child processes of tests find the package in a checkout where it is not installed.
 os.environ["PYTHONPATH"] = os.pathsep.join(
@@ -27,17 +27,17 @@ MARKERS = {"new_checkout": "workflow", "cluster": "workflow", "mirror": "mirror"
 if find_spec("hypothesis"):  # not in vLLM's environment
     from hypothesis import settings
 
-    # How long an example takes is the machine's affair, which others may use too.
+    # Other programs may use the machine too, so an example has no time limit.
     settings.register_profile("patient", deadline=None)
     settings.load_profile("patient")
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
 def pytest_collection_modifyitems(items):
-    """Mark tests by what their fixtures need, also where these need it themselves.
+    """Mark tests by the fixtures that they use, directly or through other fixtures.
 
-    Modules that run whole campaigns come first: a long test at the end would keep one worker busy
-    while the others have nothing left to do.
+    Sort modules that run whole campaigns first: a long test at the end would keep one worker busy
+    while the others are idle.
     """
     for item in items:
         for fixture, marker in MARKERS.items():
@@ -49,33 +49,27 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(autouse=True, scope="session")
 def no_flushing():
-    """Files are not flushed to the disk: ten thousand of them take seconds, and none is kept."""
+    """Do not flush files to the disk: ten thousand of them take seconds, and tests keep no file."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: None)
         yield
 
 
 def pytest_sessionstart(session):
-    """Collect no garbage while modules are imported: there is none, and it takes a fifth longer.
-
-    Afterwards seldom: to look through the many objects that stay takes a twentieth of the time.
-    """
+    """Collect no garbage during imports, a fifth of their time, and seldom afterwards."""
     gc.disable()
     gc.set_threshold(50_000, 20, 50)
 
 
 def pytest_collection_finish(session):
-    """Let the garbage collector pass over all that was imported: half a million objects.
-
-    Some tests, and the library that corrects p-values, collect garbage hundreds of times.
-    """
+    """Exempt imported objects from later collections, of which some tests make hundreds."""
     gc.enable()
     _freeze()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item, nextitem):
-    """The same of what a module's tests leave: caches, and what they imported."""
+    """Exempt the caches and imports that a module's tests leave from garbage collection."""
     yield
     if nextitem is not None and nextitem.path != item.path:
         _freeze()
@@ -88,7 +82,7 @@ def _freeze():
 
 @pytest.fixture(scope="session")
 def mirror():
-    """Directory with copies of upstream data: $BLIMPWORKS_MIRROR or ../shared/mirror."""
+    """Return the directory with copies of upstream data: $BLIMPWORKS_MIRROR or ../shared/mirror."""
     path = Path(os.environ.get("BLIMPWORKS_MIRROR", REPOSITORY.parent / "shared" / "mirror"))
     if not path.is_dir():
         pytest.skip(f"no mirror of upstream data at {path} (set BLIMPWORKS_MIRROR)")
@@ -97,7 +91,7 @@ def mirror():
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory):
-    """Gives a small model by its architecture, made once: read it, or copy and damage it."""
+    """Return a function that makes a small model by name once; tests do not edit its files."""
 
     from support import tiny  # not in every environment that runs tests
 
@@ -108,13 +102,13 @@ def trained(tmp_path_factory):
 
 @pytest.fixture
 def at_root(monkeypatch):
-    """Catalogue paths are relative to the directory that the workflow runs in."""
+    """Run the test in the repository's root, to which paths of the catalogue are relative."""
     monkeypatch.chdir(REPOSITORY)
 
 
 @pytest.fixture
 def package_at(monkeypatch):
-    """Lets digests be of the package in a folder, as it is at the time of the call."""
+    """Return a function that makes digests cover the package in a folder as it is at the call."""
     from blimpworks.records import digest
 
     def forget():
@@ -133,7 +127,7 @@ def package_at(monkeypatch):
 
 @pytest.fixture
 def treebank(tmp_path):
-    """A language with a treebank of sentences in the short notation."""
+    """Return a function that makes a language with a treebank in the short notation."""
 
     from support.treebank_kit import Language  # not in every environment that runs tests
 
@@ -146,7 +140,7 @@ def treebank(tmp_path):
 
 @pytest.fixture
 def pairs_of(treebank):
-    """Pairs and rejections of a treebank and a UniMorph table."""
+    """Return a function that builds pairs and rejections of a treebank and a UniMorph table."""
 
     from support.treebank_kit import UNIMORPH
 
@@ -158,7 +152,7 @@ def pairs_of(treebank):
 
 @pytest.fixture(scope="session")
 def new_checkout(tmp_path_factory):
-    """A function that makes a checkout in which nothing was built, by the name of its directory.
+    """Return a function that makes a checkout in a named directory, where nothing is built.
 
     Tests that use it, or a checkout that another fixture makes with it, are marked "workflow".
     """
@@ -169,15 +163,16 @@ def new_checkout(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def bare(new_checkout):
-    """A checkout in which a test may build what it needs; nobody damages it."""
+    """Return a checkout in which tests may build files, but not damage them."""
     return new_checkout("bare")
 
 
 @pytest.fixture(scope="session")
 def built(new_checkout):
-    """The demo's campaign by ``config/test.yaml``, finished: read it, or damage a ``scratch``.
+    """Return the demo's finished campaign by ``config/test.yaml``; tests that edit it use
+    ``scratch``.
 
-    What ``make demo`` made in this repository is taken over, where it did.
+    It takes over what ``make demo`` made in this repository, if anything.
     """
     from support.checkout import CAMPAIGN, DEMO, output_of, take_demo
 
@@ -191,7 +186,7 @@ def built(new_checkout):
 
 @pytest.fixture(scope="session")
 def evidence(built):
-    """The finished campaign, with the comparisons and the crate."""
+    """Return the finished campaign with its crate."""
 
     built.make("crate")
     return built
@@ -199,7 +194,7 @@ def evidence(built):
 
 @pytest.fixture(scope="session")
 def cluster():
-    """A real SLURM; tests that use it are of one xdist group."""
+    """Start a real SLURM; tests that use it belong to one xdist group."""
     from support.slurm_kit import Cluster, unusable
 
     if reason := unusable():
@@ -210,7 +205,7 @@ def cluster():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item):
-    """Show what SLURM said beside a test that failed on it."""
+    """Add SLURM's logs to the report of a failed test that used the cluster."""
     report = yield
     running = item.funcargs.get("cluster")
     if report.failed and running is not None:
@@ -220,7 +215,7 @@ def pytest_runtest_makereport(item):
 
 @pytest.fixture
 def scratch(built, tmp_path):
-    """A copy of the finished campaign that a test may damage."""
+    """Return a copy of the finished campaign that a test may damage."""
     from support.checkout import copy_of
 
     return copy_of(built, tmp_path / "copy")
@@ -228,7 +223,7 @@ def scratch(built, tmp_path):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A disk of 64 KiB, and a function that makes it larger."""
+    """Mount a disk of 64 KiB and return its directory."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
@@ -240,7 +235,7 @@ def small_disk(tmp_path):
 
 @pytest.fixture
 def slurm(tmp_path, monkeypatch):
-    """Puts shell scripts called like SLURM's commands before all others."""
+    """Return a function that writes shell scripts which run in place of SLURM's commands."""
     from support.journal_kit import stand_in
 
     folder = tmp_path / "slurm"

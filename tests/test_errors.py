@@ -1,4 +1,4 @@
-"""What goes wrong with a file is told in one short sentence that names it."""
+"""Test that an error in a file is one short sentence that names the file."""
 
 import csv
 import json
@@ -76,7 +76,7 @@ NAMES = [f"model-{number:03}" for number in range(100)]
         ("a" * LONGEST_UNSHORTENED, "a" * LONGEST_UNSHORTENED),
         ("a" * 2 * LONGEST_UNSHORTENED, "a" * 80 + "…"),
         (f"One of {', '.join(NAMES)}.", f"One of {', '.join(NAMES[:6])}, … (93 more), model-099."),
-        # A list stays whole in a short sentence.
+        # A list in a short sentence stays complete.
         (f"One of {', '.join('abcdefghijkl')}", f"One of {', '.join('abcdefghijkl')}"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Files and directories are whole or absent, and what killed processes leave is removed."""
+"""Test that files and directories are complete or absent, and that remains are removed."""
 
 import csv
 import os
@@ -34,7 +34,7 @@ with getattr(files, how)(path if how != "scratch" else path.name) as temporary:
 
 
 def start(how, path):
-    """A process that is in the middle of writing ``path``, and where it does."""
+    """Start a process in the middle of writing ``path``; return it and its temporary path."""
     environment = os.environ | {"TMPDIR": str(path.parent)}
     writer = subprocess.Popen(
         [sys.executable, "-c", WRITER, how, str(path)],
@@ -50,7 +50,7 @@ def end(writer):
 
 
 def write(how, path, monkeypatch):
-    """The same product is written again, in this process."""
+    """Write the same product again, in this process."""
     if how == "atomic":
         files.write_text(path, "whole")
     elif how == "scratch":

@@ -1,5 +1,3 @@
-"""Names from outside stay below the directory that they are of."""
-
 import io
 import json
 import string
@@ -52,7 +50,7 @@ def test_a_plain_name_is_the_path_below_its_root(name, tmp_path):
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """A root with a file, and links out of it and inside it."""
+    """Make a root with a file, and links out of it and inside it."""
     base = tmp_path_factory.mktemp("trees")
     root = base / "root"
     (root / "a").mkdir(parents=True)

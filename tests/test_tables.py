@@ -1,4 +1,4 @@
-"""Tables have the columns of their schemas, and a damaged one is never read as other data."""
+"""Test that tables have their schemas' columns, and a damaged one is never read as other data."""
 
 import os
 import random
@@ -68,7 +68,6 @@ METADATA = {b"blimpworks": b'{"table": "scores", "made_by": null}'}
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    """A table in a file."""
     path = tmp_path_factory.mktemp("parquet") / "table.parquet"
     schemas.write_parquet(TABLE.replace_schema_metadata(METADATA), path)
     return path
@@ -108,7 +107,7 @@ def test_no_flipped_bit_is_read_as_other_data(part, path, tmp_path):
         bit = chosen.randrange(first * 8, end * 8)
         flipped[bit // 8] ^= 1 << bit % 8
         damaged.write_bytes(flipped)
-        # The same size, and perhaps the same time: what was seen of it before must not count.
+        # The same size, and perhaps the same time: an earlier look at the file must not count.
         os.utime(damaged, (number + 1, number + 1))
         with pytest.raises(UserError, match=r"damaged.parquet.*; expected a table in Parquet"):
             schemas.read_parquet(damaged)

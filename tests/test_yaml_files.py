@@ -1,4 +1,4 @@
-"""YAML and JSON are read in one way, which refuses what is ambiguous or would not end soon."""
+"""Test that YAML and JSON are read in one way, which refuses ambiguous and endless files."""
 
 import json
 import time

@@ -1,5 +1,3 @@
-"""Baselines of items: length, frequency of words, majority class, chance."""
-
 import pandas as pd
 import pytest
 

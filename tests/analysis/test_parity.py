@@ -126,7 +126,7 @@ def test_differences_of_scores_by_hand(tmp_path):
     )
     other = compared(
         tmp_path / "o",
-        # An unscored first token, and a sentence of another number of tokens.
+        # An unscored first token, and a sentence with another number of tokens.
         [(tokens(math.nan, -2.5), tokens(-1, -4)), (tokens(-3, -1.25), tokens(-5, -1))],
     )
     differences = parity.score_differences(other, reference)
@@ -143,14 +143,14 @@ def test_differences_of_decisions_by_hand(tmp_path):
     def pair(margin):
         return tokens(-4 + margin), tokens(-4.0)
 
-    # Margins of the reference and of the other; the last has no score.
+    # Margins of the reference and of the run compared with it; the last has no score.
     margins = [(3, 3), (3, -3), (0.25, -3), (3, -1), (-3, 1), (-3, -3), (0, 0), (1, math.nan)]
     reference = compared(tmp_path / "r", [pair(r) for r, _ in margins])
     other = compared(tmp_path / "o", [pair(o) for _, o in margins], dtype="bfloat16")
     differences = parity.decision_differences(METHOD, other, reference, NEAR)
     counts = [differences[key] for key in ("n", "skipped", "ties", "near_ties", "near_tie")]
     assert counts == [7, 1, 1, 3, 2.0]
-    # Of four flips one is far from a tie in both: the one from 3 to -3.
+    # Only the flip from 3 to -3 is far from a tie in both.
     assert (differences["flips"], differences["flips_beyond"], differences["correct"]) == (4, 1, 2)
     assert differences["margin_max"] == 6.0
     assert differences["margin_mean"] == pytest.approx(17.25 / 7)
@@ -215,7 +215,7 @@ def test_number_format_and_first_token_are_measured_against_float32(trained, tmp
     assert 0 < rounded["token_max"] < 0.25
     assert rounded["tokens"] == itself["tokens"]
     assert rounded["unmatched"] == 0
-    # Each of the 40 sentences loses its first token, and the others are scored alone.
+    # Each of the 40 sentences loses its first token, and the other tokens are scored without it.
     assert (without["first_token"], without["unmatched"]) == ("skip", 40)
     assert without["tokens"] == itself["tokens"] - 40
     assert without["sentence_max"] > 1
@@ -270,7 +270,7 @@ def test_what_a_model_cannot_have_is_a_line_with_its_reason(trained, tmp_path, m
 def test_every_kind_of_model_has_a_report_without_further_settings(architecture, tmp_path):
     corpus = tiny.write_corpus(tmp_path / "text.txt", 60)
     checkpoint = tiny.MAKERS[architecture](corpus, tmp_path / "model" / "checkpoint.json")
-    # Words of several tokens, where the ways to mask a word differ.
+    # Words of several tokens, for which the two ways to mask a word differ.
     pairs = [("the unheardof dogs see", "the unheardof dogs sees"), ("cats hear", "cats hears")]
     items = tiny.write_items(tmp_path / "items.parquet", pairs)
     page = run("parity", checkpoint, items, "--output", tmp_path / "out")
@@ -283,7 +283,7 @@ def test_every_kind_of_model_has_a_report_without_further_settings(architecture,
     assert rows[0]["token_max"] == 0
     assert audit(tmp_path / "out").findings == []
     if architecture == "lstm":
-        # The first of each sentence is unscored, the others are what they are after a word.
+        # First tokens are unscored; later ones keep the scores that they have after a word.
         assert rows[1]["unmatched"] == 2 * len(pairs)
     if architecture == "ngram":
         assert rows[0]["near_tie"] == 0.0

@@ -1,4 +1,4 @@
-"""Validation lists: balanced in every way that could give an answer away, and safe to fill in."""
+"""Test that validation lists are balanced in every respect that could reveal an answer."""
 
 import csv
 import json
@@ -52,13 +52,12 @@ def lists_of(rows, part=None):
 
 
 def even(counts):
-    """Whether numbers differ by one at most."""
     return max(counts) - min(counts) <= 1
 
 
 @st.composite
 def designs(draw):
-    """Options of many sizes, with pairs of paradigms of many sizes, some too small."""
+    """Draw options and paradigms of many sizes, some with too few pairs."""
     people = draw(st.integers(1, 9))
     options = ValidationOptions(
         participants=people,
@@ -74,7 +73,7 @@ def designs(draw):
         for kind, size in zip(KINDS, sizes, strict=False)
         for row in items(size, sentences=10_000, paradigms=[kind], seed=size)
     ]
-    # A paradigm that is in no list leaves sentences to practise on and for checks.
+    # A paradigm that is in no list leaves sentences for practice and checks.
     rest = items(40, paradigms=["word_order"], seed=3) if len(sizes) < len(KINDS) else []
     return options, pairs_of([*rows, *rest])
 
@@ -86,7 +85,7 @@ def test_lists_are_balanced_whatever_their_size(design):
     try:
         rows = make_lists(pairs, options)
     except UserError:
-        reject()  # too few pairs to practise on, or for checks
+        reject()  # too few pairs for practice or checks
     judged = [row for row in rows if row.part == PAIR]
     each = Counter(row.item_id for row in judged)
     assert {*each.values()} == {options.per_pair}
@@ -100,7 +99,7 @@ def test_lists_are_balanced_whatever_their_size(design):
         of = Counter(row.list for row in judged if row.paradigm == kind)
         assert even([of[name] for name in options.names])
 
-    # The grammatical sentence is first in half of all that one can look at.
+    # The grammatical sentence is first in half of the rows of each group.
     groups = {}
     for row in rows:
         if row.part == PAIR:
@@ -112,7 +111,7 @@ def test_lists_are_balanced_whatever_their_size(design):
         sides = [row.first_is_good for row in shown]
         assert abs(2 * sum(sides) - len(sides)) <= 1
 
-    # Neighbours are of other paradigms, and checks of foreign sentences.
+    # Neighbours are of different paradigms, and checks of other sentences.
     for shown in lists_of(rows).values():
         assert [row.place for row in shown] == [*range(1, len(shown) + 1)]
         parts = [row.part for row in shown]
@@ -301,7 +300,7 @@ def test_single_sentences_of_a_declared_benchmark_are_judged_and_read_back(tmp_p
         assert [*lines[0]] == ["id", "sentence", "choice", "note"]
         for line in lines:
             row = key[line["id"]]
-            # The second person accepts everything but the attention checks.
+            # p01 judges correctly; the other person accepts everything but the attention checks.
             accepts = row["first_is_good"] if name == "p01" else row["part"] != CHECK
             line["choice"] = "yes" if accepts else "0"
         filled.append(tmp_path / f"filled.{name}.csv")

@@ -1,4 +1,4 @@
-"""Filled validation lists: checked row by row, counted, and turned into accuracies and kappas."""
+"""Test that filled validation lists are checked by row, counted, and give accuracies and kappas."""
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ def lists(tmp_path_factory):
 
 
 def changed(lists, tmp_path, change):
-    """Anna's copy of the first list, all answered, with a third row as ``change`` has it."""
+    """Fill in the first list for Anna, with changes to its third row."""
     sheets, key = lists
     path = fill(sheets[0], key, path=tmp_path / "urd.anna.csv")
     rows = rows_of(path)
@@ -47,7 +47,7 @@ def read(lists, *paths):
     ("word", "first"), [(" 1", True), ("2", False), ("First", True), ("۱", True), ("۲", False)]
 )
 def test_a_choice_is_a_number_or_the_columns_name(lists, tmp_path, word, first):
-    # Saving may change spaces, and how letters are composed.
+    # Programs may change spaces and the composition of letters when they save.
     text = rows_of(lists[0][0])[2]["first"].replace(" ", "  ")
     result = read(lists, changed(lists, tmp_path, {"choice": word, "first": f" {text} "}))
     assert result["chose_first"].tolist()[2] is first
@@ -55,7 +55,7 @@ def test_a_choice_is_a_number_or_the_columns_name(lists, tmp_path, word, first):
 
 
 WRONG = [
-    # the list whose first row stands third, or None; changes of the third row; message
+    # list whose first row replaces the third, or None; changes of the third row; message
     (None, {"id": "r0"}, "row 'r0' is not in the sheets' key; take rows of this campaign's"),
     (None, {"first": "وہ"}, "the first of row {id} is not the one of the sheet; take the"),
     (None, {"choice": " "}, "'choice' of row {id} is empty; fill it in, or delete the row."),
@@ -75,7 +75,7 @@ def test_a_wrong_row_is_named_by_file_and_line(lists, tmp_path, instead, change,
 
 
 def errs(person):
-    """Whom and where: p02 on every aspect, all on one pair, p04 and p05 on attention checks."""
+    """Return errors: p02 on every aspect, all people on one pair, p04 and p05 on checks."""
 
     def right(row):
         if row["part"] == CHECK:
@@ -109,7 +109,7 @@ def test_people_who_fail_their_checks_are_left_out(measured, lists):
     people = people.set_index("participant")
     assert people["checks"].tolist() == [4] * 5
     assert people["passed"].loc[["p01", "p02", "p03", "p05"]].tolist() == [4, 4, 4, 0]
-    # Of p04's checks those further down than place 40.
+    # p04 passes the checks after place 40.
     checks = [r for r in key_of(lists[1]).values() if (r["part"], r["list"]) == (CHECK, "p04")]
     late = sum(row["place"] > 40 for row in checks)
     assert people["passed"]["p04"] == late
@@ -171,7 +171,7 @@ def test_the_threshold_itself_is_passed():
 
 
 def test_checks_are_those_of_all_lists_that_a_person_has_filled_and_of_no_other(tmp_path):
-    """Anna passes those of one list and fails those of another; p01 of two keys are two lists."""
+    """Anna passes the checks of one list and fails another's; p01 of two keys is two people."""
     options = {"practice": 0, "per_pair": 1}
     (first, key), (other, second_key) = (
         deal(tmp_path / str(seed), OPTIONS.model_copy(update=options | {"seed": seed}))
@@ -204,5 +204,5 @@ def test_rows_without_a_choice_and_of_a_second_person_are_counted(lists, tmp_pat
     own = {r["item_id"] for r in known.values() if r["part"] == PAIR and r["list"] == "p01"}
     lost = {known[row["id"]]["item_id"] for row in rows_of(sheets[1])[-3:]}
     kept = {r["item_id"] for r in known.values() if r["part"] == PAIR}
-    # Of those that lack a choice, anna's pairs have as many judgements as they should.
+    # Pairs without p02's choice that Anna judged a second time have the right number of judgements.
     assert result["incomplete"] == len((own ^ lost) & kept)

@@ -1,7 +1,4 @@
-"""What auditors notice of edits: of products, of records, of both; and damaged records.
-
-And what `check` need not read again, and notices all the same.
-"""
+"""Test which edits of products and records the audit notices, also in files it need not read."""
 
 import json
 import os
@@ -39,7 +36,7 @@ def write(output, *inputs, content="x\n", **params):
 
 @pytest.fixture
 def chain(tmp_path, monkeypatch):
-    """results/c.txt was made from results/b.txt, that from results/a.txt."""
+    """Make results/c.txt from results/b.txt, and that from results/a.txt."""
     monkeypatch.chdir(tmp_path)
     write("results/a.txt", seed=1)
     write("results/b.txt", "results/a.txt")
@@ -48,7 +45,7 @@ def chain(tmp_path, monkeypatch):
 
 @pytest.fixture
 def exhibit(tmp_path, monkeypatch):
-    """A small campaign's results, up to Table 5."""
+    """Write a small campaign's results, up to Table 5."""
     monkeypatch.chdir(tmp_path)
     build_results(Path("results"))
 
@@ -151,7 +148,7 @@ def test_people_may_fill_in_what_a_job_wrote_for_them():
 
 @pytest.fixture
 def key(tmp_path):
-    """An SSH key, and a file of allowed signers with it."""
+    """Make an SSH key and a file of allowed signers; return the key's path."""
     path = tmp_path / "keys/key"
     path.parent.mkdir()
     words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(path)]
@@ -201,7 +198,7 @@ def test_an_untouched_campaign_is_made_again_as_it_is_elsewhere():
     audited = audit(Path("results"), run=run_here)
     assert state() == before
     assert audited.findings == []
-    # Scores, judgements and accuracies of a table, and five files of an exhibit.
+    # Scores, judgements and accuracies, and an exhibit's cells and three texts.
     assert audited.repeated.files == 7
     assert audited.repeated.left_out == 2 + len([*Path("results/store").rglob("shards/*")])
 
@@ -244,8 +241,8 @@ def test_explain_reads_the_file_that_it_is_given_and_notices_another_number():
 
 @pytest.fixture
 def checked(chain, monkeypatch):
-    """The chain after a check."""
-    monkeypatch.setattr(checking, "SETTLED", -1)  # its files are younger than a file has to be
+    """Check the chain once."""
+    monkeypatch.setattr(checking, "SETTLED", -1)  # the files are younger than `check` trusts
     assert check().unread == 0
 
 

@@ -1,4 +1,4 @@
-"""Records, lineage, the audit of a tree, finding a cell; runs side by side."""
+"""Test records, lineage, the audit of a tree, the search for a cell, and concurrent runs."""
 
 import hashlib
 import json
@@ -48,7 +48,6 @@ def funnel(n=1):
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """An empty directory to work in, as a workflow does."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -148,7 +147,7 @@ def test_a_product_in_another_directory_points_to_the_record_and_is_checked_once
 
 @pytest.fixture
 def tree(here):
-    """results/first made from in.txt, results/second made from results/first."""
+    """Make results/first from in.txt, and results/second from results/first."""
     write_text(Path("in.txt"), "input\n")
     make(FIRST, ["in.txt"], seed=7)
     make(SECOND, [FIRST])
@@ -317,7 +316,7 @@ def test_pieces_follow_the_offsets_at_which_tokens_end():
     assert [token["piece"] for token in pieces] == ["ab", " cd", ".", ""]
     assert [token["logprob"] for token in pieces] == [-1.0, None, -2.0, -0.5]
     assert [token["critical"] for token in pieces] == [False, True, False, False]
-    # A character of two tokens stands with the one that completes it.
+    # A character of two tokens is shown with the token that completes it.
     pieces = token_pieces("aé", [1, 2, 3], [1, 1, 2], [-1.0, -2.0, -3.0], range(1, 2))
     critical = [(token["piece"], token["critical"]) for token in pieces]
     assert critical == [("a", False), ("", True), ("é", True)]
@@ -443,7 +442,7 @@ def numbers(results, source, values):
 
 
 def campaign(results, deu, eng, seed=1, **params):
-    """Two languages, sampled and counted in one table."""
+    """Write items of two languages, and a table that counts them."""
     for lang, n, settings in (("deu", deu, {"seed": seed}), ("eng", eng, {"seed": 1})):
         make(results / f"items/p/{lang}.parquet", n=n, **settings, **params)
     sources = [results / f"items/p/{lang}.parquet" for lang in ("deu", "eng")]

@@ -1,4 +1,4 @@
-"""What people and released models decided becomes accuracies beside those of models."""
+"""Test accuracies of people and of released models beside those of models."""
 
 import pytest
 
@@ -71,7 +71,7 @@ RATED = {"kind": "ratings", "files": "people.csv", "headings": "{paradigm}_{side
     ],
 )  # fmt: skip
 def test_of_ratings_each_person_counts_once_and_ties_half(tmp_path, entry, text, expected):
-    # The table of names has more of them than rows need.
+    # The table of names has more entries than the rows need.
     files = {"people.csv": text, "names.tsv": "Subject_Agr\tsva\nNPI\tnpi\n"}
     rows = accuracies(tmp_path, library.read_people, files, people=[entry])
     assert rows["human", "sva", "sva"] == (pytest.approx(expected[0]), expected[1])

@@ -1,4 +1,4 @@
-"""What check-benchmark says of benchmarks with known faults, and of those without."""
+"""Test reports of check-benchmark on benchmarks with known faults, and on faultless ones."""
 
 import json
 
@@ -18,7 +18,7 @@ PLAIN = ["He runs.", "He run."]
 
 
 def checked(folder, rows, entry=PAIRS, count=None, **declaration):
-    """A check of a benchmark with these rows below its headings, from line 2 of ``p.csv``."""
+    """Check a benchmark with these rows below its headings, from line 2 of ``p.csv``."""
     headings = ["s", "ok"] if entry is SENTENCES else ["good", "bad"]
     text = "".join(",".join(f'"{cell}"' for cell in row) + "\n" for row in [headings, *rows])
     files = {"s.json": rows} if entry["layout"] == "suites" else {"p.csv": text}
@@ -158,7 +158,7 @@ def test_a_page_shows_findings_and_items_with_regions(tmp_path, rows, entry, exp
     page = tmp_path / "page.html"
     write_page(checked(tmp_path, rows, entry), page, show=1, most=1)
     text = page.read_text(encoding="utf-8")
-    # Of two pairs the first is shown.
+    # A report shows the first of two pairs alone.
     assert expected[0] in text
     assert (expected[1] in text) is (entry is not PAIRS)
     assert ("2 pairs, of which 1 are shown" in text) is (entry is PAIRS)

@@ -1,4 +1,4 @@
-"""First declarations guessed from files, and data sets of a hub that become pinned sources."""
+"""Test declarations guessed from files, and data sets of a hub that become pinned sources."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ GRAMMAR = "True\tthe dog barks\nFalse\tthe dog bark\nTrue\tthe cat is old\nFalse
 
 
 def made(tmp_path, files, *options):
-    """What the command says, and the declaration without its head."""
+    """Return the command's output and the declaration without its head."""
     for name, content in files.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
     words = [*(tmp_path / name for name in files), "--folder", tmp_path / "new", *options]
@@ -134,12 +134,12 @@ FILES = [
 
 @pytest.fixture
 def hub(monkeypatch):
-    """A hub with a data set, for the hub's library in this process."""
+    """Serve a hub with a data set, for the hub's library in this process."""
     facts = {"id": "owner/set", "sha": COMMIT, "siblings": FILES}
     facts |= {"cardData": {"license": "cc-by-4.0"}}
     with serving() as server:
         server.pages[f"/datasets/owner/set/resolve/{COMMIT}/pairs/test.csv"] = CSV.encode()
-        for blobs in ("true", "True"):  # by the hub library's HTTP client
+        for blobs in ("true", "True"):  # two spellings of the hub library's HTTP clients
             address = f"/api/datasets/owner/set/revision/main?blobs={blobs}"
             server.pages[address] = json.dumps(facts).encode()
         server.statuses = [404] * 9

@@ -1,4 +1,4 @@
-"""Tables and figures of declared benchmarks, on real tables of made-up models."""
+"""Test tables and figures of declared benchmarks on real tables of simulated models."""
 
 from dataclasses import dataclass, replace
 from itertools import combinations, product
@@ -103,7 +103,7 @@ def write(rows, schema, path):
 
 
 def simulate(root, shape):
-    """Items, and what models and people judge, each right with a probability of its own."""
+    """Write items, and judgements of models and people, each right with its own probability."""
     tables = {"items": [], "judgements": []}
     judged = []
     places = [(name, each) for name, paradigms in shape.paradigms.items() for each in paradigms]
@@ -133,7 +133,7 @@ def simulate(root, shape):
 
 
 def write_people(root, accuracies):
-    """People are as good as the last model, and a little better where they are worse."""
+    """Write people's accuracies: 0.4 plus 0.6 times those of the last model."""
     rows = read_table(ACCURACIES, accuracies).to_pandas().astype({"model": object})
     rows = rows[rows["model"] == rows["model"].iloc[-1]].assign(model="human", method="human")
     rows["accuracy"] = 0.4 + 0.6 * rows["accuracy"]
@@ -151,11 +151,10 @@ def labels_of(shape, **more):
 
 
 def built(name, tables, labels, folder, formats=None):
-    """An exhibit, as a campaign builds it, and its files."""
     spec = SPECS[name]
     published = labels.source == "published"
     kinds = spec.published if published else (*spec.needs, *spec.optional)
-    # The same table, of which these kinds ask more of the campaign.
+    # These kinds are the same table; their names demand more of the campaign.
     tables = {**dict.fromkeys(("several_models", "sized_models"), tables["accuracies"]), **tables}
     given = {kind: tables[kind] for kind in kinds if kind in tables}
     outputs = [folder / f"{name}.{suffix}" for suffix in formats or FORMATS[spec.kind]]
@@ -164,7 +163,7 @@ def built(name, tables, labels, folder, formats=None):
 
 @pytest.fixture(scope="module")
 def campaigns(tmp_path_factory):
-    """Tables of a shape, made when they are first asked for."""
+    """Return a function that writes the tables of a shape once."""
     made = {}
 
     def tables_of(name):
@@ -309,7 +308,7 @@ def test_many_models_stand_in_blocks_of_columns(campaigns, tmp_path):
 
 @pytest.fixture
 def released(tmp_path):
-    """Accuracies of released decisions of several seeds, and perplexities of most of them."""
+    """Write accuracies of released decisions of several seeds, with most of their perplexities."""
     shape = Shape(SEEDS, TWELVE, people=False)
     tables = simulate(tmp_path, shape)
     rows = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas().astype({"method": object})
@@ -334,7 +333,7 @@ def test_printed_accuracies_have_a_published_form_where_nothing_is_released(rele
     tables, labels = released
     (path,) = tables["accuracies"]
     rows = read_table(ACCURACIES, path).to_pandas().astype({"method": object})
-    unknown = dict.fromkeys(("correct", "n", "low", "high"))  # no paper prints these
+    unknown = dict.fromkeys(("correct", "n", "low", "high"))  # papers do not print these
     write(rows.assign(method="printed", **unknown), ACCURACIES, path)
     exhibit, _ = built("phenomena", tables, labels, tmp_path)
     check_cells(exhibit.cells, sources_of(tables))
@@ -406,10 +405,10 @@ def texts_of(figure):
 
 
 def check_legible(figure):
-    """No level or upright text is smaller than 6 points, and none covers another."""
+    """Check that horizontal and vertical texts have 6 points or more, and do not overlap."""
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw_without_rendering()
-    # Names of ticks beyond the limits of their axis are not drawn.
+    # Labels of ticks beyond the limits of their axis are not drawn.
     hidden = {
         label
         for axes in figure.axes
@@ -535,7 +534,7 @@ def test_people_stand_beside_models_and_are_correlated_with_them(campaigns, tmp_
 
 @pytest.mark.parametrize(("table", "judges"), [("people", "Small"), ("accuracies", "People")])
 def test_people_and_models_are_compared_over_what_both_judged(campaigns, tmp_path, table, judges):
-    """Three paradigms are judged by models alone, or by people alone."""
+    """Models alone, or people alone, judge three of the paradigms."""
     tables = campaigns("three")
     rows = read_table(ACCURACIES, tables[table][0]).to_pandas()
     rows = rows[~rows["paradigm"].isin(["scrambling", "adjunct", "number"])]
@@ -594,7 +593,7 @@ def test_the_worst_items_are_those_that_most_models_get_wrong_by_most(campaigns,
     counts = [c for c in exhibit.cells if c.column == "Judged wrong"]
     assert counts[0].text == f"{3 - expected.iloc[0]['right']:.0f} of 3"
 
-    # An item that was judged must be among the items.
+    # A judged item must be among the items.
     few = read_table(ITEMS, tables["items"][0]).slice(0, 1)
     without = tables | {"items": [write(few, ITEMS, tmp_path / "eng.parquet")]}
     with pytest.raises(UserError, match=r"has no item '.+' of paradigm '.+', which was judged"):

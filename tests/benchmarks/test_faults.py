@@ -1,4 +1,4 @@
-"""What is wrong with a declaration or a file is one sentence that says where."""
+"""Test that an error in a declaration or a file is one sentence that names its location."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Files in the layouts of real benchmarks become the same pairs."""
+"""Test that files in the layouts of real benchmarks become the same pairs."""
 
 import bz2
 import gzip
@@ -31,7 +31,7 @@ def zipped(**files: str) -> bytes:
 
 
 def tarred(suffix: str, link: bytes = tarfile.LNKTYPE) -> bytes:
-    """An archive with a file, and a link to it, which alone fits the pattern of members."""
+    """Return an archive of a file and a link to it; only the link matches the members' pattern."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode=f"w:{suffix}") as archive:
         entry, linked = tarfile.TarInfo("data/first"), tarfile.TarInfo("data/agreement.csv")
@@ -93,7 +93,7 @@ RUSSIAN_CSV = "good,bad\nКошки спят.,Кошки спит.\n"
         *(("a.csv", CSV.replace(",", separator), {}, TWO) for separator in ";\t|,"),
         *(("a.csv", RUSSIAN_CSV.encode(name), {}, [RUSSIAN]) for name in ("utf-8-sig", "utf-16")),
         ("a.csv", RUSSIAN_CSV.encode("cp1251"), {"encoding": "cp1251"}, [RUSSIAN]),
-        # Lines end at line feeds alone, and quotes are what is declared.
+        # Only line feeds end lines, and quotes are those that the declaration names.
         ("a.csv", QUOTED, {}, [SENTENCES]),
         ("a.csv", QUOTED.replace("\n", "\r\n"), {"quotes": "csv"}, [SENTENCES]),
         ("a.csv", QUOTED.replace(",It rain.", ', "It rain."'), {}, [SENTENCES]),
@@ -101,7 +101,7 @@ RUSSIAN_CSV = "good,bad\nКошки спят.,Кошки спит.\n"
         ("a.tsv", "\ufeffgood\tbad\r\n" + "\t".join(SENTENCES), {"encoding": "utf-8"}, [SENTENCES]),
         ("a.csv", "good|bad\n" + "|".join(SENTENCES) + "\n", {"quotes": "none"}, [SENTENCES]),
         ("a.jsonl", jsonl(dict(zip(("good", "bad"), SENTENCES, strict=True))), {}, [SENTENCES]),
-        # A workbook has the time in its bytes, which processes must not put into the test's name.
+        # A workbook contains the time, which would differ in the test's name between workers.
         pytest.param(
             *("a.xlsx", workbook(("It_x000D_\nrains.", "It rain.")), {}),
             [("It\r\nrains.", "It rain.")],

@@ -1,4 +1,4 @@
-"""A declared benchmark in a campaign: what it asks for, what is refused, and its export."""
+"""Test a declared benchmark in a campaign: its requests, refusals, and export."""
 
 import hashlib
 import lzma
@@ -36,7 +36,7 @@ from support.tiny import write_items
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """An empty directory whose declared benchmarks are those that count."""
+    """Change to an empty directory, whose declared benchmarks are the only ones."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(registry.FOLDERS, "")
 
@@ -97,7 +97,7 @@ def test_a_broken_draft_is_one_sentence_for_whoever_names_it_alone(here, name, d
         find_declared(name)
     with pytest.raises(UserError, match=says):
         campaign(declared=[f"config/benchmarks/{name}"])
-    if name != "blimp":  # which is a paper's benchmark
+    if name != "blimp":  # a paper's benchmark
         with pytest.raises(UserError, match=says):
             campaign(benchmarks=[name])
 
@@ -123,7 +123,7 @@ def test_a_folder_elsewhere_goes_before_others_of_its_name(here, tmp_path):
 @pytest.mark.parametrize(
     ("copy", "counted"),
     [
-        (None, None),  # so that nothing is known but an estimate
+        (None, None),  # so that only an estimate is known
         (lzma.compress(CSV.encode()), 2),
         (CSV.replace("He", "She").encode(), "replace it or remove it from the mirror"),
     ],
@@ -153,7 +153,7 @@ def test_items_are_counted_where_the_files_are_and_never_guessed(here, tmp_path,
     assert benchmark.expected_units(settings, catalogue, "eng") == (
         2 if counted == 2 else ASSUMED_ITEMS
     )
-    if isinstance(counted, str):  # other items would be none of the benchmark
+    if isinstance(counted, str):  # the benchmark has no other items
         (row,) = (row for row in list_benchmarks(settings) if row.name == "mine")
         assert row.obstacle
     without_models = CampaignSelection(settings, replace(catalogue, models={}), {})
@@ -186,7 +186,7 @@ def test_exhibits_that_compare_models_need_two(here):
     declare(here() / "mine", {"a.csv": CSV}, data=[PAIRS])
     recipes = {"ngram": {"kind": "ngram"}, "transformer-small": {"kind": "transformer"}}
     shown = {}
-    sizes = {1: [], 2: [336_864 / 1e9]}  # of the transformer, by its recipe
+    sizes = {1: [], 2: [336_864 / 1e9]}  # billions of parameters, by its recipe
     for models in (["ngram-5"], ["ngram-5", "transformer-small"]):
         settings = campaign(benchmarks=["mine"], models=models, training={"recipes": recipes})
         specs = of_benchmarks(["mine"], settings, evaluated={"mine"})
@@ -265,7 +265,7 @@ SPANS = ("good_start", "good_end", "bad_start", "bad_end")
 
 
 def there_and_back(tmp_path, items, columns):
-    """Columns of the items, and of those of the declared benchmark made from them."""
+    """Return columns of the items, and of the declared benchmark exported from them."""
     folder, output = tmp_path / "again", tmp_path / "again.parquet"
     export_benchmark([items], folder, "Again", "Nobody (2026)")
     build_items(folder / "benchmark.yaml", [], folder, "again", "eng", output)

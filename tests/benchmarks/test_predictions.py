@@ -1,5 +1,3 @@
-"""Formulas over regions and conditions, by hand and against numpy's isclose."""
-
 import json
 import lzma
 import time

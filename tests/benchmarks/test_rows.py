@@ -1,4 +1,4 @@
-"""Cells, templates and patterns of names; aligned and lookup files; rows with several options."""
+"""Test cells, templates and name patterns; aligned and lookup files; rows with several options."""
 
 import json
 import re
@@ -156,7 +156,7 @@ def test_a_pattern_of_names_has_a_length():
         columns_in(["*" * 1000], "a")
 
 
-# The layout of Gulordava et al. (2018): sentences, what is known of each, and a number.
+# The layout of Gulordava et al. (2018): sentences, a table of their properties, and a number.
 ALIGNED = {
     "en/generated.text": "The key to the cabinets is here . <eos>\nDogs\u2028bark . <eos>\n",
     "en/generated.gold": "singular\t5\tis\tare\nplural\t1\tbark\tbarks\n",

@@ -1,4 +1,4 @@
-"""The public benchmarks that are data alone, read from the mirror."""
+"""Test the public benchmarks that consist of data alone, read from the mirror."""
 
 import re
 
@@ -19,7 +19,7 @@ SAME = {
     **{"babylm_blimp": 7, "babylm_multilingual_blimp": 7, "babylm_multilingual_blimp_nl": 10},
     **{"blimp_nl": 10, "gulordava": 31, "qfrblimp": 18, "turblimp": 30},
 }
-"""Pairs that are twice the same sentence."""
+"""Number of pairs whose two sentences are the same."""
 
 
 def test_all_that_are_shipped_are_data_alone():
@@ -30,7 +30,7 @@ def test_all_that_are_shipped_are_data_alone():
             assert yaml.safe_load(path.read_text())
 
 
-# Those of the multilingual track are the files of others again.
+# The multilingual track repeats files of other benchmarks.
 AGAIN = [name for name in NAMES if "multilingual" in name]
 
 
@@ -45,7 +45,7 @@ def test_items_of_a_shipped_benchmark_are_as_many_as_its_paper_says(name, mirror
     assert declared.licence
     for row in declared.sources_of(declared.data):
         fetch(row, mirror, tmp_path)
-    # Refuses another number of items than the declaration has from the paper.
+    # It refuses a number of items other than the paper's, which the declaration has.
     text = "\n".join(preview(declared, tmp_path / "raw", 1))
     twice = re.findall(r"twice the same sentence: (\d+), which count as ties", text)
     assert twice == ([str(SAME[name])] if name in SAME else [])

@@ -1,4 +1,4 @@
-"""Items of several conditions and single sentences: judged by scores, and explained."""
+"""Test judgements of items of several conditions and of single sentences, and their explanation."""
 
 import math
 from itertools import pairwise
@@ -36,7 +36,7 @@ LESS = "(2;%match%) < (2;%mismatch%)"
 
 
 def item(match, mismatch, *more):
-    """Two conditions, whose second region has these surprisals."""
+    """Return two conditions whose second regions have these surprisals."""
     return {
         "match": Condition(("the cats", [50.0]), ("sleep", [match]), *more),
         "mismatch": Condition(("the cat", [25.0]), ("sleep", [mismatch]), *more),
@@ -44,7 +44,7 @@ def item(match, mismatch, *more):
 
 
 def judged_scores(folder, items, formulas, tokens, method="critical_region"):
-    """Judge items by the tokens [conditions] of their sentences, each a list of score and end."""
+    """Judge items by the tokens [conditions] of their sentences, lists of (score, end)."""
     path = write_designs(folder / "items.parquet", items, formulas)
     scores = write_scores(folder / "scores.parquet", [(each, each) for each in tokens])
     judge_designs(path, scores, folder / "out.parquet", Rules([method], ["wrong"], 0))
@@ -213,7 +213,7 @@ def threshold(values, acceptable, bounds=0.0):
 
 
 def by_definition(values, acceptable):
-    """The best threshold by trying each, with numpy's correlation, and 0 where it is undefined."""
+    """Return the best threshold by trying each, with numpy's correlation, 0 if undefined."""
     distinct = sorted({*values})
     candidates = [(low + high) / 2 for low, high in pairwise(distinct)]
     if not candidates:
@@ -234,14 +234,15 @@ def by_definition(values, acceptable):
     ("values", "acceptable", "expected"),
     [
         ([-4, -3, -2, -1], [0, 0, 1, 1], -2.5),
-        # Both cuts between -4 and -2 leave one sentence of four on the wrong side, with
-        # r = 1 / sqrt(3): the lower of two.
+        # Both cuts between -4 and -2 leave one sentence of four on the wrong side, with r = 1 /
+        # sqrt(3): the lower is taken.
         ([-4, -3, -2, -1], [0, 1, 0, 1], -3.5),
-        # Nothing to learn: all three cuts are as good, and -2.5 is in the middle.
+        # All three cuts are equally good if all labels agree, and -2.5 is in the middle.
         ([-4, -3, -2, -1], [1, 1, 1, 1], -2.5),
-        # Preferring the worse ones: every cut is worse than chance; r = -1/sqrt(3) at both ends.
+        # If the worse ones are labelled good, every cut is worse than chance; r = -1/sqrt(3) at
+        # both ends.
         ([-4, -3, -2, -1], [1, 1, 0, 0], -3.5),
-        # Accepting 8, 5 or 1 is equally good: 8/sqrt(384), 10/sqrt(600) and 6/sqrt(216).
+        # Cuts that accept 8, 5 or 1 are equally good: 8/sqrt(384), 10/sqrt(600) and 6/sqrt(216).
         (range(-10, 0), [0, 0, 1, 0, 0, 1, 0, 1, 0, 1], -5.5),
         ([-2, -2, -2], [0, 1, 1], -2.0),
     ],
@@ -294,9 +295,10 @@ def test_fewer_than_twenty_sentences_are_a_fold_each_and_twenty_are_not():
 FOUR = [True, True, False, False]
 FIVE = [True, True, True, False, False]
 SENTENCES = {
-    # The others of the first two are right, wrong, right, wrong from the top: r = 1/sqrt(3) above
-    # the second and below the third, of which the lower is taken. Without -4 nothing is wrong at
-    # -7, without -5 at -3; and without -9, r is 1/3, 1/sqrt(3) (at -3) and -1/3.
+    # Without the first or the second, the others are right, wrong, right, wrong from the top: r =
+    # 1/sqrt(3) above the second and below the third, of which the lower is taken. Without -4
+    # nothing is wrong at -7, without -5 at -3; and without -9, r is 1/3, 1/sqrt(3) (at -3) and
+    # -1/3.
     "threshold of the others": ([-1, -2, -4, -5, -9], [True, True, False, True, False], {},
         {"value_good": [-1, -2, -4, -5, -9], "value_bad": [-7, -7, -7, -3, -3],
          "margin": [6, 5, -3, -2, 6], "correct": [1, 1, 0, 0, 1],
@@ -313,11 +315,11 @@ SENTENCES = {
     "unknown words": ([-1, -8.5, -2, -8, -9], FIVE, {"unknown": "any", "ids": {(1, "good"): [0]}},
         {"value_good": [-1, -8.5, -2, -8, -9], "value_bad": [-5, None, -4.5, -5.5, -5],
          "correct": [1, None, 1, 1, 1]}),
-    # A sentence of two paradigms has no part in its own threshold.
+    # A sentence of two paradigms never takes part in its own threshold.
     "two paradigms": ([-1, -1, -2, -9], [False, False, True, False],
         {"columns": {"item_id": ["i0", "i0", "i2", "i3"], "paradigm": ["SG", "PL", "SG", "SG"]}},
         {"value_bad": [-5.5, -5.5, -5, -1.5], "paradigm": ["SG", "PL", "SG", "SG"]}),
-    # Without the middle one, the threshold is midway between the others.
+    # Without the middle sentence, the threshold is midway between the other two.
     **{f"tie {ties}": ([-2, -3, -4], [True, False, False], {"ties": ties, "near_tie": 0},
         {"value_bad": [-3.5, -3, -2.5], "margin": [1.5, 0, 1.5], "correct": [1, value, 1],
          "accepted": [True, True, False], "tie": [False, True, False],
@@ -336,7 +338,7 @@ def test_sentences_are_judged_by_thresholds(tmp_path, values, acceptable, settin
 
 def test_values_that_rounding_may_have_put_at_the_threshold_are_tied(tmp_path):
     unit = 2.0**-10
-    # About 3 units of the value and, of the threshold, 3: the mean of 2 and 4.
+    # Rounding is about 3 units of the value and 3 of the threshold, the mean of 2 and 4.
     for more, tied in ((5 * unit, True), (7 * unit, False), (-5 * unit, True), (-7 * unit, False)):
         values = [-2.0, -3.0 + more, -4.0]
         (_, row, _) = judged_sentences(tmp_path, values, [True, True, False], rounding=unit)
@@ -400,7 +402,7 @@ DESIGN = {
 
 @pytest.fixture
 def lines(tmp_path):
-    """Lines on each judged item, from the tables that a function has written."""
+    """Return a function that explains each judged item, from the tables in the test's folder."""
 
     def run():
         nodes = {}

@@ -1,5 +1,3 @@
-"""Addresses of downloads: which are allowed, and what of them is shown."""
-
 import csv
 
 import pytest
@@ -71,7 +69,7 @@ def test_any_text_is_refused_in_one_way_and_shown_shortly(head, rest):
         try:
             addresses.check_address(url)
         except ValueError as error:
-            # A library's own error, such as UnicodeError, would be one too.
+            # A library's own error, such as UnicodeError, is a ValueError too.
             assert type(error) is ValueError  # noqa: PT017
 
 

@@ -1,5 +1,3 @@
-"""How a campaign differs from what the papers' numbers are about."""
-
 import pytest
 
 from blimpworks.campaign.catalogue import ModelRow, load_catalogue
@@ -30,7 +28,7 @@ def test_the_papers_campaign_has_their_languages_data_items_and_methods(paper, c
 
 
 def own_table(tmp_path, name, change):
-    """A copy of a table of the catalogue, with lines changed; as settings of a campaign."""
+    """Return settings with a copy of a catalogue's table, whose lines ``change`` edits or drops."""
     first, *lines = (REPOSITORY / f"config/{name}.tsv").read_text().splitlines()
     rows = [dict(zip(first.split("\t"), line.split("\t"), strict=True)) for line in lines]
     changed = [row for row in map(change, rows) if row]
@@ -76,7 +74,7 @@ def test_models_that_are_scored_in_another_way_are_not_those_in_print():
     models = basis("lmentry", **answers)["models"]
     assert models["phi-4"] == "answered with dtype float16 and max tokens 9"
     assert models["blimp-5gram"] == "a model trained here"
-    # Prompts are answered, not scored.
+    # Models answer prompts and do not score them.
     assert "gpt2" not in basis("lmentry", scoring={"first_token": "skip"})["models"]
 
 
@@ -115,7 +113,7 @@ def test_embedded_treebanks_and_trained_models_are_named():
     assert own["languages"] == ["deu", "eng", "fra"]
     assert "UD_German-Demo" in own["data"]["deu"]
     assert own["models"]["ngram-5"] == "a model trained here"
-    # A paper that the campaign does not run has nothing to compare.
+    # Without the paper's benchmark there is nothing to compare.
     assert basis("clams", "config/demo/config.yaml")["languages"] == []
 
 

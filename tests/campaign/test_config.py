@@ -1,4 +1,4 @@
-"""Settings and catalogues are refused in one sentence; those of the demo pin its data."""
+"""Test refusals of settings and catalogues in one sentence, and that the demo pins its data."""
 
 import shutil
 import subprocess
@@ -31,7 +31,7 @@ def test_every_campaign_of_the_repository_loads_with_its_catalogue(at_root, path
     assert catalogue.models
     assert set(catalogue.treebanks) == set(catalogue.languages)
     if path == CAMPAIGNS[0]:
-        assert len(catalogue.languages) == 102  # Korean is Multi-LMentry's
+        assert len(catalogue.languages) == 102  # Korean is only in Multi-LMentry
         assert all(model.papers for model in catalogue.models.values())
 
 
@@ -64,7 +64,7 @@ def test_a_wrong_setting_is_told_by_the_key_that_the_file_has(text, sentence):
         check_campaign(named | settings, "my.yaml")
     assert str(caught.value).startswith("my.yaml: key '")
     assert sentence in str(caught.value)
-    # Every problem gets a line of its own.
+    # Every problem has its own line.
     with pytest.raises(UserError) as both:
         check_campaign(named | settings | {"modles": "all"}, "my.yaml")
     assert len(str(both.value).splitlines()) == 1 + len(str(caught.value).splitlines())
@@ -103,7 +103,7 @@ TABLES = ("languages", "models", "sources", "treebanks")
 
 @pytest.fixture
 def campaign(tmp_path):
-    """A campaign of its own small catalogue, and the directory of its tables."""
+    """Return a function that loads a campaign with its own small catalogue."""
     for name in TABLES:
         source = REPOSITORY / "config" / f"{name}.tsv"
         shutil.copy(source, tmp_path / source.name)

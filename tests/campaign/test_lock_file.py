@@ -1,4 +1,4 @@
-"""What a table leaves open is recorded once, beside it, by many jobs at a time."""
+"""Test that many jobs at a time record open cells of a table once, in the file beside it."""
 
 import subprocess
 import sys

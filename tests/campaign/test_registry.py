@@ -1,4 +1,4 @@
-"""The registry of papers, and that nothing else knows one."""
+"""Test the registry of papers, and that no other module names a paper."""
 
 import re
 import subprocess

@@ -1,5 +1,3 @@
-"""What a campaign selects: its models, their languages, a sample of items, and what is run."""
-
 import csv
 from dataclasses import replace
 
@@ -60,7 +58,7 @@ MODEL = "goldfish"
 
 
 def covered(tmp_path, named):
-    """Languages in which a model is run whose row says that it exists for ``named``."""
+    """Return the languages in which a model runs whose row has ``named`` as its languages."""
     with (REPOSITORY / "config/models.tsv").open(encoding="utf-8", newline="") as handle:
         rows = [*csv.DictReader(handle, delimiter="\t")]
     own = next(row for row in rows if row["name"] == MODEL) | {"languages": named}
@@ -82,7 +80,7 @@ def covered(tmp_path, named):
         ("eng", ("eng",)),
         ("", ("deu", "eng", "fra")),
         ("goldfish", ("deu", "eng", "fra")),
-        # Of languages that the campaign has not selected nothing is said.
+        # Languages outside the campaign have no message.
         ("eng,tur", ("eng",)),
     ],
 )
@@ -106,7 +104,6 @@ LIMITED |= {"models": ["ngram-5"], "training": {"recipes": {"ngram": {"kind": "n
 
 
 def expected(**settings):
-    """Items to expect of each table that the campaign's model scores."""
     selection = selected(**LIMITED | settings)
     [part] = selection.jobs
     items = expected_items(selection, part)
@@ -138,7 +135,7 @@ RECIPES = {"ngram": {"kind": "ngram"}, "instruct-small": {"kind": "instruct"}}
 
 
 def checked(**settings):
-    """The message of a campaign that is refused; empty for one that is run."""
+    """Return the message of a refused campaign, or ""."""
     try:
         selected(training={"recipes": RECIPES}, **settings).check_runs()
     except UserError as error:

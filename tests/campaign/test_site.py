@@ -1,5 +1,3 @@
-"""The description of a cluster, and schemas of this and all other settings."""
-
 import json
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Commands are declared once: what is declared is what runs, is recorded, digested and shown."""
+"""Test that a command's one declaration determines how it runs, is recorded, digested and shown."""
 
 import inspect
 import io
@@ -40,7 +40,7 @@ BODILESS = {name: command for name, command in declared_commands().items() if co
 
 @pytest.fixture
 def declared(monkeypatch):
-    """Commands that a test declares are gone after it."""
+    """Remove commands that a test declares when it ends."""
     monkeypatch.setattr("blimpworks.commands.declare.DECLARED", {})
 
 
@@ -60,7 +60,7 @@ def test_a_command_without_a_body_has_all_that_its_function_needs(name):
 
 
 def _texts(command):
-    """Arguments that are converted on their way to the library need a value that can be."""
+    """Return texts for arguments that the command converts before it calls the library."""
     known = {"judgements": "", "models": "{}", "special": "", "untested": "", "answers": []}
     known |= {"resources": [], "method": "", "results": Path(), "benchmark": ""}
     return {name: value for name, value in known.items() if name in command.uses}
@@ -163,7 +163,7 @@ def test_scoring_with_a_log_is_supervised_however_its_options_are_written(words,
 
 
 def test_a_job_reads_nothing_from_standard_input(tmp_path):
-    """What libraries ask there gets no answer; a command that keeps no record may read it."""
+    """A question of a library gets no answer; a command without a record may read input."""
     code = """
 import os, sys
 from blimpworks.cli import _prepare

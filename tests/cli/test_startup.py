@@ -1,4 +1,4 @@
-"""What must not be loaded before it is needed."""
+"""Test which modules are not loaded until they are needed."""
 
 import re
 import subprocess
@@ -27,7 +27,7 @@ def run(script):
 
 
 def rules():
-    """Import what the workflow's files import at their top."""
+    """Return imports of the workflow's files."""
     files = [REPOSITORY / "workflow/Snakefile", *(REPOSITORY / "workflow/rules").glob("*.smk")]
     modules = {name for path in files for name in IMPORTED.findall(path.read_text())}
     assert "blimpworks.campaign.layout" in modules
@@ -42,7 +42,7 @@ def test_help_rules_and_tables_load_neither_plots_nor_readers_nor_networks(scrip
     assert {"blimpworks", "typer"} & loaded
     assert not loaded & (HEAVY if script == TABLES else {*HEAVY, *TABULAR})
     if script == HELP:
-        # Its memory goes with the process: a small job takes a quarter less without a last look.
+        # The process ends without a final collection, which takes a quarter of a small job's time.
         assert int(done.stdout.split()[-1]) > 10_000
 
 
@@ -57,7 +57,7 @@ print(torch.are_deterministic_algorithms_enabled(), "torch._inductor" in sys.mod
 
 
 def test_a_file_of_a_mirror_is_retrieved_without_settings_and_network(tmp_path):
-    """A campaign retrieves hundreds, each by a command of its own."""
+    """A campaign retrieves hundreds of files, each by its own command."""
     (tmp_path / "a.txt").write_text("Kot spi.\n", encoding="utf-8")
     digest = sha256((tmp_path / "a.txt").read_bytes()).hexdigest()
     arguments = ["retrieve", "--name=a", "--url=https://a.example/a", f"--sha256={digest}"]
@@ -74,7 +74,7 @@ def test_a_file_of_a_mirror_is_retrieved_without_settings_and_network(tmp_path):
 
 
 def modules_for(*words):
-    """Modules that are loaded once the command that some words call is known."""
+    """Return modules that are loaded once the command of some words is known."""
     script = (
         "import sys\nfrom blimpworks.cli import command_line\n"
         "from blimpworks.commands.declare import called_commands\n"

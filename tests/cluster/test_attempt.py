@@ -1,4 +1,4 @@
-"""Attempts at a job, with real processes: what the journal says of each way to end."""
+"""Test attempts at a job with real processes: the journal's entries for each way to end."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def without_slurm():
 
 @pytest.fixture
 def begin(tmp_path):
-    """Start some Python code as the work of an attempt."""
+    """Return a function that starts Python code as the work of an attempt."""
     log = tmp_path / "job.log"
     started = []
 
@@ -146,7 +146,7 @@ def model(trained):
 
 @pytest.fixture
 def command(model, tmp_path):
-    """Scoring 600 sentences in shards of ten, as the workflow's rule does."""
+    """Return a function that gives the command to score 600 sentences in shards of ten."""
     items = tiny.write_items(tmp_path / "items" / "eng.parquet", tiny.pairs(300))
     options = OPTIONS.model_dump_json()
 
@@ -176,7 +176,7 @@ def test_a_scoring_job_whose_work_is_killed_loses_a_shard_at_most(command, model
     assert subprocess.run(command("killed"), check=False, env=without_slurm()).returncode == 0
     first, second = read_attempts(tmp_path / "killed.attempts.jsonl")
     assert second.cause == "done"
-    # How far the killed one was is told once a second, and its last shard may not be told of.
+    # The killed attempt reports its progress once a second, so its last shard may be unreported.
     assert second.scored.new <= second.scored.sentences - 30
     assert first.scored.new <= second.scored.sentences - second.scored.new
     ours, theirs = (tiny.contents(tmp_path / name) for name in ("killed", "whole"))
@@ -198,7 +198,7 @@ def test_a_job_that_fails_for_good_is_given_up_and_its_manifest_says_why(tmp_pat
     assert "none.json does not exist" in json.loads(manifest.read_text())["failed"]
     with pytest.raises(UserError, match="only this model is scored again"):
         _ = Shards(manifest, shards).described
-    # So that Snakemake scores it again when it is run again.
+    # So that Snakemake scores it again in the next run.
     assert not manifest.exists()
 
 
@@ -221,7 +221,7 @@ TOLD = (
 
 
 def test_what_a_job_was_given_is_read_from_the_controller(tmp_path, monkeypatch):
-    """The line is one that SLURM 22.05 printed."""
+    """SLURM 22.05 printed the line."""
     stand_in(tmp_path, "scontrol", f"echo '{TOLD}'")
     code = (
         "import json, dataclasses; from blimpworks.cluster.slurm import find_allocation; "
@@ -246,7 +246,7 @@ def test_what_a_job_was_given_is_read_from_the_controller(tmp_path, monkeypatch)
     assert time.localtime(result["ends"])[:6] == (2026, 11, 21, 16, 17, 38)
     assert read_job(TOLD)["TresPerNode"] == "gres:gpu:a100:2"
     assert asked(CUDA_VISIBLE_DEVICES="1")["gpus"] == ["a100"]
-    # In an image there is no controller to ask; SLURM tells its jobs when they end.
+    # An image has no controller to ask; SLURM tells its jobs when they end.
     stand_in(tmp_path, "scontrol", "exit 1")
     blind = asked(SLURM_JOB_END_TIME="1795280258")
     assert (blind["ends"], blind["requeue"]) == (1795280258, False)

@@ -1,4 +1,4 @@
-"""What a run leaves behind for others to see, and what it waits for."""
+"""Test the file that a run writes for other runs, and what a run waits for."""
 
 import json
 import os
@@ -101,7 +101,7 @@ def test_of_a_group_the_jobs_that_failed_are_told(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("looks", "late"),
     [
-        # All that it waits for is long over, or forgotten.
+        # All awaited jobs ended long ago, or SLURM has forgotten them.
         ([({"1": "FAILED"}, 0), ({"1": "FAILED"}, 99)], []),
         ([({"1": "FAILED"}, 0), ({"1": "FAILED"}, 100)], ["1", "2"]),
         # One of its jobs may still run, or runs again.
@@ -124,7 +124,6 @@ sys.stdin.read()
 
 @pytest.fixture
 def run(tmp_path):
-    """Another process that is a run in this directory, and its file."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     process = subprocess.Popen([sys.executable, "-c", REGISTER], cwd=tmp_path, **pipes)
     path = tmp_path / process.stdout.readline().strip()
@@ -155,7 +154,7 @@ def test_a_run_is_known_by_its_process_and_its_machine(tmp_path, monkeypatch):
 def test_slurm_is_asked_and_waited_for_only_where_a_dead_run_may_have_left_jobs(
     run, tmp_path, monkeypatch
 ):
-    """Its programs may be there without a cluster; they would be waited for."""
+    """Its programs may exist without a cluster, and a run would wait for them."""
     stand_in(tmp_path / "bin", "squeue", f"touch {tmp_path}/asked; exit 1")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     monkeypatch.setattr(guard, "CANCEL_SECONDS", 0.0)
@@ -183,8 +182,6 @@ def test_the_file_of_a_run_that_dies_meanwhile_stays_for_the_next(run, tmp_path,
     assert end_orphans(tmp_path) == []
     assert path.exists()
 
-
-# What failed jobs said, from Snakemake's log and theirs
 
 FURTHER = "For further error details see the cluster/cloud log and the log files of the rule(s)."
 SBATCH = "SLURM sbatch"

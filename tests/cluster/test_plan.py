@@ -1,4 +1,4 @@
-"""``blimpworks plan``: on the demo's campaign and on the papers', asked of Snakemake itself."""
+"""Test ``blimpworks plan`` on campaigns of the demo and the papers, against Snakemake's plan."""
 
 import contextlib
 import re
@@ -37,7 +37,7 @@ PAPERS, DEMO = "config/config.yaml", "config/demo/config.yaml"
 
 
 def planned(campaign=PAPERS, site=EXAMPLE, dry=None) -> RunPlan:
-    """The plan of a campaign, Snakemake's part apart."""
+    """Return the plan of a campaign without Snakemake's part."""
     chosen = load_campaign(Path(campaign))
     cluster = load_site(Path(site)) if site else None
     return make_plan(CampaignSelection.of(chosen), cluster, dry, Path(site) if site else None)
@@ -45,7 +45,7 @@ def planned(campaign=PAPERS, site=EXAMPLE, dry=None) -> RunPlan:
 
 @pytest.fixture
 def planned_at(tmp_path, at_root):
-    """Plan the papers' campaign for the example's cluster with other settings."""
+    """Return a function that plans the papers' campaign for the example's cluster with settings."""
 
     def plan(**settings):
         file = tmp_path / "site.yaml"
@@ -73,7 +73,7 @@ def test_the_papers_campaign_is_planned_for_the_example_cluster(papers):
     jobs = sum(model.jobs for model in plan.models)
     assert jobs == sum(n for rule, n in plan.rules.items() if rule.startswith(("score", "answer")))
     assert not any("did not name" in note for note in plan.notes)
-    # Five seeds of five languages, and five of all; the one of BLiMP.
+    # Five seeds of five languages, five of all languages, and the LSTM of BLiMP.
     assert any(note.startswith("31 LSTMs are trained before they score") for note in plan.notes)
     assert sum(training.checkpoints for training in plan.trainings) == 31
     assert plan.disk.downloads > 1e8
@@ -149,7 +149,7 @@ def test_a_dry_run_is_read_as_rules_jobs_that_score_and_files():
     answered = ("gpt2 (answers)", "multi")
     assert result.scored == {("gpt2", "multi.deu"), ("goldfish", "fra"), answered}
     assert result.retrieved == ("sources/ud/UD_X-Y/x.conllu",)
-    # Jobs that Snakemake does not name are not guessed.
+    # Jobs that Snakemake does not name are unknown.
     assert read_dry_run(said[said.index("Job stats") :]).scored is None
 
 
@@ -176,7 +176,7 @@ def test_stores_are_counted_by_the_token_and_more_gpu_hours_are_asked_for_than_e
     assert plan.disk.stores == scored * STORE_BYTES + prompts * ANSWER_BYTES
     for model in plan.models:
         assert model.gpu_hours <= model.hours * model.jobs * model.gpus + 1e-9
-        # No job asks for more than the site lets it run; one that answers goes on in the next.
+        # No job requests more time than the site allows; one that answers goes on in the next job.
         longest = model.minutes_asked == 24 * 60 and model.model.endswith(ANSWERS_SUFFIX)
         assert not model.gpus or longest or model.gpu_hours < model.gpu_hours_asked
 

@@ -1,5 +1,3 @@
-"""Resources that jobs request: GPUs, memory and time, and after attempts that failed."""
-
 import json
 import threading
 import time
@@ -142,13 +140,13 @@ ONE, SMALL = (gpu(80),), (gpu(80, per_node=2),)
 @pytest.mark.parametrize(
     ("row", "kinds", "stated", "gpus", "memory"),
     [
-        # Fewest GPUs come before least memory left over.
+        # Fewest GPUs are preferred, then least unused memory.
         ({"parameters": 27}, (gpu(40, per_node=8), gpu(141)), {}, 1, 141),
         ({}, THREE[1:], {}, 1, 40),
         ({"parameters": 13, "engine": "transformers"}, THREE, {}, 1, 40),
         ({}, THREE, {"kind": "80 GB"}, 1, 80),
         ({}, THREE, {"gpus": 2}, 2, 24),
-        # The site goes before the table and that before the sum.
+        # The site overrides the table, which overrides the estimate.
         ({"gpus": 2}, ONE, {}, 2, 80),
         ({"gpus": 2}, ONE, {"gpus": 4}, 4, 80),
         ({"gpu_memory_gb": 100}, ONE, {}, 2, 80),
@@ -196,7 +194,7 @@ def test_a_request_says_what_the_site_says_and_no_more():
 
 
 def test_a_job_that_scores_asks_for_its_kind_of_gpu_and_its_account():
-    # An empty account is none, and an absent one the site's.
+    # An empty account means none, and a missing one the site's.
     for account, expected in (("dear", "dear"), ("", None), (None, "us")):
         kind = gpu(80, name="h100", partition="fast", account=account, cores_per_gpu=12)
         site = Site(account="us", gpus=(kind,))
@@ -208,7 +206,7 @@ def test_a_job_that_scores_asks_for_its_kind_of_gpu_and_its_account():
 
 
 def test_jobs_in_turn_share_the_longest_time_on_the_same_gpus(tmp_path):
-    """What runs in one SLURM job adds its time to it, and could not be elsewhere."""
+    """Jobs within one SLURM job add up their time and share its GPUs."""
     site = Site(gpus=(gpu(40, max_hours=5, name="a"), gpu(80, max_hours=5, name="b")))
     log = tmp_path / "job.log"
     write_attempts(log, attempt("walltime", 0), attempt("gpu_memory", 0))
@@ -316,7 +314,7 @@ def test_each_cause_changes_what_there_was_too_little_of(attempts, new):
     before = retry_scaling(attempts)
     after = lambda cause: retry_scaling([*attempts, attempt(cause, new)])  # noqa: E731
     assert after("memory") == before._replace(memory=min(2 * before.memory, MOST_FACTOR))
-    # More time only for an attempt that got nowhere.
+    # Only an attempt without progress gets more time.
     factor = 1 if new else 2
     assert after("walltime") == before._replace(minutes=min(factor * before.minutes, MOST_FACTOR))
     assert after("gpu_memory") == before._replace(gpu_step=before.gpu_step + 1)
@@ -339,7 +337,7 @@ def test_each_cause_changes_what_there_was_too_little_of(attempts, new):
 )
 def test_a_lost_attempt_counts_as_slurm_says(state, new, expected):
     states = {"7": state} if state else {}
-    # It was queued again after the attempts before its last.
+    # SLURM queued it again after each attempt but the last.
     for number in (1, 3) if state else (1,):
         lost = [attempt("lost", new, job="7") for _ in range(number)]
         assert retry_scaling(lost, states) == expected

@@ -1,6 +1,6 @@
-"""Software of jobs: images have what the environments pin, and missing packages are named.
+"""Test that images have the environments' pins, and that missing packages are named.
 
-No machine of ours has a GPU: what nvidia-smi prints is made up here, after its documentation.
+No test machine has a GPU: the output of nvidia-smi is invented after its documentation.
 """
 
 import os
@@ -43,7 +43,7 @@ def test_both_recipes_make_the_same_image():
     assert all(setup in text for text in (docker, apptainer))
     [path] = lines(docker, r"ENV PATH=(\S+)")
     assert lines(apptainer, r"export PATH=(\S+)") == [path]
-    # Where the script installs is where both look.
+    # Both look in the folder that the script installs into.
     assert f" {path.partition('/bin')[0]}\n" in text_of("containers/setup.sh")
 
 
@@ -93,7 +93,7 @@ def test_images_see_paths_through_their_links_and_those_that_are_not_yet_there(t
 
 @pytest.mark.slow
 def test_a_job_of_the_demo_runs_in_its_image(tmp_path):
-    """Only where Apptainer is and the image was built: containers/build.sh train."""
+    """It needs Apptainer and an image: containers/build.sh train."""
     if not shutil.which("apptainer") or not image_of(REPOSITORY, "train").exists():
         pytest.skip("no apptainer, or no image of the environment train")
     target = "results/demo/tokens/fra.parquet"
@@ -101,7 +101,7 @@ def test_a_job_of_the_demo_runs_in_its_image(tmp_path):
     command = ["snakemake", "-s", REPOSITORY / "workflow/Snakefile", "--directory", tmp_path]
     command += ["--configfile", REPOSITORY / "config/demo/config.yaml", "--cores", "1", target]
     command += ["--sdm", "apptainer"]
-    if os.geteuid() == 0:  # of a machine that is a container itself, with less than all rights
+    if os.geteuid() == 0:  # for a machine that is itself a container with limited rights
         command += ["--apptainer-args=--userns"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -110,12 +110,9 @@ def test_a_job_of_the_demo_runs_in_its_image(tmp_path):
     assert '"python"' in record
 
 
-# What jobs need is looked for where they will run it
-
-
 @pytest.fixture
 def bare(tmp_path, monkeypatch):
-    """A repository without environments, on a machine with nothing installed."""
+    """Return a repository without environments, on a machine with nothing installed."""
     monkeypatch.setattr(software, "find_spec", lambda name: None)
     monkeypatch.setenv("PATH", str(tmp_path))
     return tmp_path
@@ -160,7 +157,7 @@ READY = gpu_check.GpuMachine(**HOST, gpus=[H100], smi_error=None, packages=PACKA
 
 
 def changed(**facts):
-    """A machine that is ready but for some facts, also of its one GPU and of its packages."""
+    """Return a machine that is ready but for some facts, also of its one GPU and its packages."""
     gpu = {name: facts.pop(name) for name in gpu_check.Gpu.model_fields if name in facts}
     packages = {name: facts.pop(name) for name in gpu_check.Packages.model_fields if name in facts}
     machine = READY.model_copy(update=facts)

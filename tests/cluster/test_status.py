@@ -72,7 +72,6 @@ class Tree:
 
 @pytest.fixture
 def within(tmp_path, monkeypatch):
-    """An empty directory with the repository's catalogues, where a campaign runs."""
     (tmp_path / "config").symlink_to(REPOSITORY / "config")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -131,7 +130,7 @@ MINUTES = ASKED.minutes * 60
         (Queue(True, {"7": "RUNNING"}), MINUTES + 900, 5000, "running", ""),
         (Queue(True, {"7": "PENDING"}), 60, 60, "queued", "job 7 starts again"),
         (Queue(True, {"7": "NODE_FAIL"}), 60, 60, "lost", "SLURM says NODE_FAIL"),
-        # Another user's jobs, or another cluster's, are not in one's own list.
+        # A user's queue lacks jobs of other users and other clusters.
         (Queue(True, {}), 60, 60, "running", ""),
         (Queue(True, {}), 7200, 1200, "lost", "SLURM does not know job 7 any more"),
         (Queue(True, {}, {(MODEL, "multi"): "8"}), 7200, 1200, "queued", "job 8"),
@@ -170,9 +169,6 @@ def test_last_words_are_the_last_line_that_says_something(tmp_path, text, words)
     (tmp_path / "log").write_text(text)
     assert last_line(tmp_path / "log") == words
     assert last_line(tmp_path / "none") == ""
-
-
-# The queue, by commands that answer as SLURM's do.
 
 
 def test_waiting_jobs_are_known_by_their_comment_and_directory(slurm):
@@ -304,9 +300,6 @@ def test_a_duration_is_right_to_half_a_minute_or_a_few_percent(seconds):
     assert back == pytest.approx(seconds, rel=0.03, abs=0.6 if seconds < 100 else 31)
 
 
-# The commands, on a campaign that ran.
-
-
 def blimpworks(checkout, *arguments):
     done = checkout.blimpworks(*arguments, "--configfile", "config/test.yaml")
     return done.stdout
@@ -407,7 +400,7 @@ def test_what_cannot_be_shown_is_told(within, words, message):
 def test_watching_looks_again_until_it_is_interrupted(within):
     Path("x.yaml").write_text(f"campaign: x\nlanguages: [deu]\nmodels: [{MODEL}]\n")
     command = [sys.executable, "-m", "blimpworks", "status", "--configfile", "x.yaml"]
-    # What a shell starts in the background ignores interrupts, and so does what that starts.
+    # Processes that a shell starts in the background ignore interrupts, and so do their children.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with Path("told").open("wb") as sink:
         process = subprocess.Popen([*command, "--watch", "1"], stdout=sink)

@@ -1,4 +1,4 @@
-"""What other programs read of the repository agrees with it, and with each other."""
+"""Test that files which other programs read agree with the repository and with each other."""
 
 import json
 import re
@@ -36,7 +36,7 @@ def test_licences_and_titles_are_alike():
 
 def test_whoever_cites_us_is_told_to_cite_the_papers():
     cited = {reference["title"] for reference in CITATION["references"]}
-    rooms = [paper for paper in papers().values() if paper.printed is None]  # no data alone
+    rooms = [paper for paper in papers().values() if paper.printed is None]  # data alone needs none
     assert rooms
     assert {paper.citation.title for paper in rooms} <= cited
 
@@ -47,7 +47,7 @@ def test_the_changelog_begins_with_the_version():
 
 
 def test_the_catalog_of_workflows_finds_what_it_expects():
-    """Its standardized usage wants these files, and says how software is deployed."""
+    """The catalog's standardized usage requires these files, and the type of deployment."""
     for name in ("workflow/Snakefile", "config/README.md", "config/config.yaml"):
         assert (REPOSITORY / name).is_file()
     usage = yaml.safe_load(text_of(".snakemake-workflow-catalog.yml"))["usage"]
@@ -56,7 +56,7 @@ def test_the_catalog_of_workflows_finds_what_it_expects():
     assert [*(REPOSITORY / "envs").glob("*.yaml")]
     assert deployed["apptainer"] is True
     assert "container:" in text_of("workflow/rules/software.smk")
-    # Its mandatory flags name a campaign to test with.
+    # Mandatory flags name a campaign to test with.
     named = re.findall(r"config/\S+\.yaml", yaml.safe_dump(usage["mandatory-flags"], width=9999))
     assert [(REPOSITORY / name).is_file() for name in named] == [True] * len(named) != []
 

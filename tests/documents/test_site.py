@@ -1,4 +1,4 @@
-"""The documentation's site: every link leads somewhere, and references are made from the code."""
+"""Test that links of the documentation's site work and its references come from the code."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The site as `make docs` builds it, which no link in it stops that leads nowhere."""
+    """Build the site as `make docs` does, which fails if a link leads nowhere."""
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
         [sys.executable, "docs/site/build.py", str(folder)],

@@ -1,4 +1,4 @@
-"""The data of a report card: its inputs, accuracies, tests, ranks, gaps and worst items."""
+"""Test a report card's data: inputs, accuracies, tests, ranks, gaps and worst items."""
 
 import math
 from itertools import product
@@ -69,7 +69,7 @@ def test_phenomena_whose_names_differ_in_signs_are_tasks_of_their_own(tmp_path, 
 def test_sensitivity_is_of_models_and_benchmarks_that_have_the_choice():
     layout = layout_of(report_card={"sensitivity": True})
     facts = card_facts(layout, FILE)["benchmarks"]
-    # KenLM starts each sentence itself, and suites are no pairs.
+    # KenLM starts each sentence itself, and suites have no pairs.
     assert facts["multiblimp"]["sensitivity"] == {"transformer-small": ["deu", "eng", "fra"]}
     assert facts["demo_suites"]["sensitivity"] == {}
     tables = card_tables(card_facts(layout, FILE))
@@ -102,7 +102,7 @@ def card(root):
 
 
 def benchmark_of(root, **changes):
-    """The benchmark in the card of facts with changes."""
+    """Return the benchmark in the card of facts with changes."""
     (benchmark,) = build_card(facts(root, **changes))["benchmarks"]
     return benchmark
 
@@ -201,7 +201,7 @@ def test_our_models_stand_at_their_ranks_among_the_printed_ones(root):
     }
     assert places == {
         "mean": "1 our large, 2 huge, 3 our small, 4 tiny",
-        "eng": "1 huge, 2 our large, 3 tiny, 3 our small",  # which print alike
+        "eng": "1 huge, 2 our large, 3 tiny, 3 our small",  # which are printed alike
         "deu": "1 our large, 2 huge, 3 our small, 4 tiny",
     }
     note = "Printed numbers are over 100 pairs, ours over 8; they are not the same items."
@@ -231,7 +231,7 @@ def test_a_model_is_held_against_printed_models_of_its_size_alone(root):
     cells = product({"tiny": 0.9, "peer": 0.7, "huge": 1}.items(), ("number", "person"))
     rows = [(model, "eng", name, "all", accuracy) for (model, accuracy), name in cells]
     classes = benchmark_of(root, printed=write_printed(root, rows))["size_classes"]
-    # Small has 1 B: beside 0.5 B and 2 B, whose means are 0.8; large, 7 B, has no one beside it.
+    # Small has 1 B parameters, near 0.5 B and 2 B, whose means are 0.8; large, 7 B, has no peer.
     assert classes["small"]["models"] == ["Tiny", "Peer"]
     assert [(g["label"], g["difference"]) for g in classes["small"]["gaps"]] == [
         ("person", pytest.approx(0.5 - 0.8)),

@@ -1,4 +1,4 @@
-"""The report card in a terminal, as a page, as results of lm-evaluation-harness, and explained."""
+"""Test a report card in a terminal, as a page, in lm-evaluation-harness's layout, and explained."""
 
 import io
 import json
@@ -49,7 +49,7 @@ def texts(lang):
 
 @pytest.fixture(scope="module")
 def given(tmp_path_factory):
-    """Facts on an evaluation that has everything a card can show."""
+    """Return facts on an evaluation with everything that a card can show."""
     root = write_evaluation(tmp_path_factory.mktemp("evaluation"), texts)
     models = product(("tiny", "peer", "huge"), ("eng", "deu"))
     rows = [(model, lang, "all", "all", 0.6) for model, lang in models]
@@ -100,7 +100,7 @@ def test_of_a_chat_model_the_card_says_that_sentences_were_read_without_its_temp
     sentence = "Sentences were read as plain texts, without its chat template."
     assert " ".join(printed(card).split()).count(sentence) == 1, "the other is no chat model"
     assert Page(page_of(card)).text.count(sentence) == 1
-    # One that only answered prompts has read no sentences.
+    # A model that only answered prompts has scored no sentences.
     asked = given["models"]["small"] | {"manifests": []}
     models = given["models"] | {"small": asked}
     assert sentence not in printed(build_card({**given, "models": models}))
@@ -159,7 +159,7 @@ SKIPPED = (
 
 @pytest.fixture(scope="module")
 def skipping(tmp_path_factory):
-    """Files of a card of models that skip some pairs, all of a language, all of a phenomenon."""
+    """Write a card of models that skip some pairs, all of a language, all of a phenomenon."""
     root = write_evaluation(tmp_path_factory.mktemp("skipping"), margins_of=SKIPPING)
     rows = [("huge", "eng", "all", "all", 0.6)]
     write_sensitivity(root, "small", "eng", [("bos", 0, 0.625), ("skip", 2, None)], skipped=3)
@@ -255,10 +255,7 @@ def test_an_item_of_several_sentences_is_skipped_for_the_one_that_failed(tmp_pat
 
 
 def asked(root, said):
-    """Facts on an evaluation by three prompts: one right, one wrong, one refused.
-
-    ``said`` are further columns of the judgements.
-    """
+    """Return facts on an evaluation by three prompts: one right, one wrong, one refused."""
     items = root / "items/asked/eng.parquet"
     path = root / "judgements/asked/small/eng.parquet"
     labels = {"lang": "eng", "phenomenon": "task", "paradigm": "template=1", "nominal": 3}
@@ -389,9 +386,6 @@ def test_the_harness_reads_our_results_as_its_own(files):
     assert line.endswith("|none|0|acc|↑|0.625|±|0.1830|")
 
 
-# The numbers of a card, explained
-
-
 SOME_LONG = MARGINS | {
     "eng": {"small": [2, 3, LONG, -1, 2, 4, -5, 0], "large": [1, 1, 1, 1, *[LONG] * 4]}
 }
@@ -399,7 +393,7 @@ SOME_LONG = MARGINS | {
 
 @pytest.fixture(scope="module")
 def evaluation(tmp_path_factory):
-    """Directory of an evaluation in which some pairs were skipped."""
+    """Write an evaluation in which some pairs were skipped; return its directory."""
     folder = tmp_path_factory.mktemp("evaluation")
     results = folder / "results"
     write_evaluation(results, margins_of=SOME_LONG)
@@ -410,7 +404,7 @@ def evaluation(tmp_path_factory):
 
 @pytest.fixture
 def told(evaluation, monkeypatch, capsys, tmp_path):
-    """What explain prints of a row and column of the evaluation's card."""
+    """Return a function that gives explain's output on a row and column of the card."""
     monkeypatch.chdir(tmp_path)
 
     def tell(row=None, column=None, path="", **more):

@@ -1,4 +1,4 @@
-"""Two evaluations side by side: what moved, and why."""
+"""Test the comparison of two evaluations: changed results and their reasons."""
 
 import json
 import math
@@ -42,12 +42,12 @@ def printed(comparison, width=80):
 
 BEFORE = [2, 2, -1, -1, 3, 3, 3, -5]
 AFTER = [2, -4, -1, -1, 3, 1, -3, -5]
-"""The second good sentence of each phenomenon is preferred no longer: by 6 nats each."""
+"""Margins after a change: the second good sentence of each phenomenon loses 6 nats and the pair."""
 
 
 @pytest.fixture
 def two(new):
-    """Evaluations of a model that gets two pairs of eight right no longer."""
+    """Return evaluations of a model before and after it loses two pairs of eight."""
     return new("a").judge(BEFORE).finish(), new("b").judge(AFTER).finish()
 
 
@@ -59,7 +59,7 @@ def test_accuracies_differences_and_tests_are_of_each_language_and_phenomenon(tw
         ("far", 0.75, 0.5, -0.25, 1, 0, 4),
         ("near", 0.5, 0.25, -0.25, 1, 0, 4),
     ]
-    # By the exact test, two of two: 2 × 0.5 ** 2.
+    # By the exact test of two changes in one direction: 2 × 0.5 ** 2.
     assert {row["phenomenon"]: row["p"] for row in rows} == {"all": 0.5, "far": 1.0, "near": 1.0}
     same = compare_evaluations(two[0], two[0])
     assert {row["difference"] for row in same.rows} == {0.0}
@@ -109,7 +109,7 @@ def test_what_decides_and_differs_is_named_by_the_jobs_records(new, other):
     b = new("b").judge(AFTER, other, near_tie=0.5).finish()
     comparison = compare_evaluations(a, b)
     assert (comparison.models, comparison.rows[0]["only_a"]) == ((("small", other),), 2)
-    # Of a model of another name, the same jobs: only what they do otherwise is a reason.
+    # The jobs of a renamed model are the same; only other settings are a reason.
     scores = f"results/scores/{BENCHMARK}/small/{LANG}.parquet has other content"
     assert {(each.category, each.text, each.tables) for each in comparison.reasons} == {
         ("parameter", "judge near_tie: 0.01 → 0.5", 1),
@@ -211,7 +211,7 @@ def test_the_terminal_has_all_of_it_in_eighty_columns(two):
 
 
 def write_samples(folder, margins, before, **changes):
-    """What lm-eval logs of the first of the pairs, with something before each sentence."""
+    """Write lm-eval's log of the first pairs, with a text before each sentence."""
     folder.mkdir(exist_ok=True)
     lines = []
     for number, (pair, margin) in enumerate(zip(PAIRS, margins, strict=False)):

@@ -1,5 +1,3 @@
-"""Models that a user names for an evaluation, and whether they fit into memory."""
-
 import json
 import shutil
 from dataclasses import replace
@@ -124,7 +122,6 @@ def test_a_checkpoint_of_one_language_is_run_on_it_unless_others_are_named(train
 
 
 def of_languages(trained, root, *languages, architecture="causal"):
-    """A directory with a checkpoint for each language, as campaigns leave one."""
     for lang in languages:
         shutil.copytree(trained(architecture).parent, root / "small" / lang)
         edit(root / "small" / lang / FILE_NAME, scope=lang)
@@ -174,7 +171,7 @@ GEORGIAN = [f"სიტყვა{letter}" for letter in "აბგდევზ�
         (map(str.upper, LOWER), "None of the 10 words of mine.arpa has a small letter, so words"),
         ([*MANY, "N"], "1 of the 101 words of mine.arpa has a capital"),
         ([*LOWER, "The"], ""),
-        (GEORGIAN, ""),  # no sentence has its capitals
+        (GEORGIAN, ""),  # sentences have no Georgian capitals
         ([*LOWER, *"一二三四五六七八九十百千"], ""),
         (LOWER[:9], ""),
     ],
@@ -190,7 +187,7 @@ def test_names_are_those_of_the_last_part_and_longer_where_that_is_taken(folder,
     places = [tmp_path / place for place in ("a/tiny", "b/tiny", "lab/gpt2", "transformer-small")]
     for place in places:
         shutil.copytree(folder, place)
-    # gpt2 stands in print; the models of our own do not.
+    # Papers print gpt2's accuracies, but not those of our models.
     assert names(*places) == ["a-tiny", "b-tiny", "lab-gpt2", "transformer-small"]
     assert names(places[3], "transformer-small")[0].endswith("-transformer-small")
     labels = [model.row.label for model in resolve_models([*map(str, places[:2])], CATALOGUE)]
@@ -248,7 +245,7 @@ def test_a_wrong_setting_is_one_sentence(folder, overrides, says):
         ("bert-base-uncased", "transformers", "transformers"),
         ("ngram-5", "kenlm", "kenlm"),
         ("lstm-small", "lstm", "lstm"),
-        # Its recipe says with what it is run.
+        # Its recipe determines the engine.
         ("transformer-small", "transformers", "transformers"),
     ],
 )
@@ -288,7 +285,7 @@ def test_a_table_of_models_is_read_back_as_it_was(trained, folder, tmp_path):
 
 @pytest.fixture(scope="module")
 def hub(trained):
-    """Repositories with the causal model: as it is, in shards, pickled."""
+    """Serve repositories with the causal model: whole, in shards, pickled."""
     files = {path.name: path.read_bytes() for path in trained("causal").parent.iterdir()}
     files = {name: body for name, body in files.items() if not name.startswith(FILE_NAME)}
     weights = files.pop("model.safetensors")
@@ -306,7 +303,7 @@ def hub(trained):
 
 @pytest.fixture
 def served(hub, tmp_path, monkeypatch):
-    """The hub as that of this process, whose cache is the test's own."""
+    """Point this process to the hub, with a cache of the test's own."""
     hub_kit.use(hub, tmp_path, monkeypatch)
     hub.asked.clear()
     return hub
@@ -321,7 +318,7 @@ def test_a_model_of_the_hub_is_known_without_its_weights(served, trained, tmp_pa
     assert names == ("lab/Tiny_1", COMMIT, "Tiny_1")
     assert plain.described.endswith(f"; lab/Tiny_1 at main ({COMMIT[:12]})")
     assert pinned.row.label == f"Tiny_1@{COMMIT[:12]}"
-    # Of many files, the size and the configuration's format: 2 bytes for each number.
+    # For many files the size is divided by the configuration's format: 2 bytes a number.
     assert shards.row.dtype == "bfloat16"
     assert shards.row.parameters == pytest.approx(9 * served.size / 2 / 1e9, rel=1e-3)
     assert not [*tmp_path.rglob("*.safetensors")]
@@ -359,9 +356,6 @@ def test_offline_a_model_is_known_from_a_cache_that_has_it_whole(served, tmp_pat
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "other"))
     assert resolved("lab/Tiny_1") == online
     assert served.asked == []
-
-
-# Memory and number formats
 
 
 GB = 10**9
@@ -423,7 +417,7 @@ def test_a_slow_number_format_gives_way_to_float32_where_that_fits(machine, dtyp
     ("name", "changes", "machine", "says"),
     [
         ("llama-3.1-8b", HERE, Machine(16.0), r"17.4 GB of memory: .*; 16.0 GB are free here. Cho"),
-        # float32 is halved where that helps, and not where it does not.
+        # float32 is halved if that is enough, and kept if it is not.
         ("gpt2-xl", HERE, Machine(6.0), r"Choose --dtype bfloat16 \(4.4 GB\)"),
         ("gpt2-xl", HERE, Machine(4.0), "Choose --profile slurm"),
         ("llama-3.1-8b", {}, Machine(64.0, (16.0,)), "of the GPU's memory: .*; 16.0 GB are free"),
@@ -439,7 +433,7 @@ def test_what_cannot_fit_is_refused_with_what_to_do(name, changes, machine, says
 
 @pytest.fixture
 def groups(tmp_path, monkeypatch):
-    """Control groups of a container within a slice, on a machine with 8 GB to spare."""
+    """Make control groups of a container within a slice, on a machine with 8 GB to spare."""
     own = tmp_path / "slice" / "own"
     own.mkdir(parents=True)
     meminfo = tmp_path / "meminfo"
@@ -463,7 +457,7 @@ def test_memory_is_limited_by_each_control_group_and_caches_do_not_count(groups)
     assert library.available_memory_gb() == pytest.approx(5.0)
     limit(groups.parent, 4 * GB, 2 * GB, 0)
     assert library.available_memory_gb() == pytest.approx(2.0)
-    # Control groups of the first version.
+    # Control groups of version 1.
     (groups / "memory.limit_in_bytes").write_text("3000000000\n")
     (groups / "memory.usage_in_bytes").write_text("2000000000\n")
     (groups / "memory.stat").write_text("inactive_file 1\ntotal_inactive_file 500000000\n")
@@ -472,7 +466,7 @@ def test_memory_is_limited_by_each_control_group_and_caches_do_not_count(groups)
 
 @pytest.fixture
 def driver(tmp_path, monkeypatch):
-    """A driver's program that tells of two GPUs, or of those that it is asked for."""
+    """Write a program like the driver's that reports two GPUs, or the requested ones."""
     program = tmp_path / "nvidia-smi"
     program.write_text(
         '#!/bin/sh\ncase "$*" in *"-i 1"*) echo 40000;; *) echo 143000; echo 40000;; esac\n'

@@ -1,5 +1,3 @@
-"""Requests for evaluations: their campaigns, the list of benchmarks, and refusals."""
-
 import json
 import re
 import shlex
@@ -24,7 +22,6 @@ from support.declared_kit import CSV, PAIRS, declare
 
 
 def settings_of(**asked):
-    """An evaluation and its settings, with the repository's own table of models."""
     evaluation = Evaluation("embedded", **asked)
     evaluation.choose_data()
     return evaluation, evaluation.settings("evaluations/x") | {"models": ["ngram-5"]}
@@ -107,7 +104,7 @@ def test_a_hub_that_answers_is_reachable(monkeypatch):
     [
         *(("en", "eng"), ("EL", "ell"), ("ger", "deu"), ("gre", "ell"), ("iw", "heb")),
         *(("ara", "arb"), ("ar", "arb"), ("kur", "kmr")),  # macrolanguages
-        *(("pes", "fas"), ("ekk", "est")),  # languages that the table has as macrolanguages
+        *(("pes", "fas"), ("ekk", "est")),  # languages that are macrolanguages in the table
         *(("apc", ""), ("zh", "zho"), ("ja", "jpn"), ("nv", ""), ("mar", "mar")),
     ],
 )
@@ -150,9 +147,6 @@ def test_snakemake_says_its_steps_and_what_failed():
     for line in said.splitlines(keepends=True):
         output.store(line)
     assert (output.steps, output.failure()) == ((3, 12), "What failed:\n  a.log")
-
-
-# The list of benchmarks
 
 
 @pytest.fixture(scope="module")
@@ -222,12 +216,9 @@ def test_lines_fit_the_terminal_and_say_all(settings):
     assert "blimp (BLiMP)\n    config/demo/sources.tsv has no row" in absent
 
 
-# Requests that cannot be met: one sentence, and what to do
-
-
 @pytest.fixture
 def wrong_models(monkeypatch, tmp_path):
-    """A directory of the user's with some models that cannot be run, and no network."""
+    """Make models of the user's that cannot be run, without a network; return their directory."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
@@ -288,7 +279,7 @@ WRONG = {
 @pytest.mark.usefixtures("wrong_models")
 @pytest.mark.parametrize(("words", "says"), WRONG.items())
 def test_a_wrong_use_is_answered_with_what_to_do(words, says):
-    # The command works in the repository, and the fixture comes back from there.
+    # The command changes to the repository, and the fixture changes back.
     with pytest.raises(UserError) as refusal:
         run_here(["evaluate", "--dry-run", "--out=out", *shlex.split(words)])
     message = str(refusal.value)

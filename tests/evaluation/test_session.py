@@ -1,4 +1,4 @@
-"""What is prepared before an evaluation runs, and that one process runs it and ends in order."""
+"""Test what an evaluation prepares, and that one process runs it and ends in order."""
 
 import os
 import shutil
@@ -24,7 +24,6 @@ from support.hostile import edit
 
 @pytest.fixture
 def elsewhere(monkeypatch, tmp_path):
-    """A repository with an environment of vLLM, on a machine without a GPU."""
     monkeypatch.setattr(session, "REPOSITORY", tmp_path)
     machine = Machine(16.0, (), frozenset({"vllm"}))
     monkeypatch.setattr(session, "this_machine", lambda: machine)
@@ -176,7 +175,7 @@ print(interrupts.caught, child.returncode)
 @pytest.mark.parametrize(
     ("before", "ignored", "ending"),
     [
-        # As by "command &".
+        # As ``command &`` starts it.
         (["env", "--default-signal=TERM", "--ignore-signal=INT"], signal.SIGINT, signal.SIGTERM),
         (["nohup", "env", "--default-signal=INT"], signal.SIGHUP, signal.SIGINT),
     ],

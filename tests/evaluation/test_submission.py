@@ -1,5 +1,3 @@
-"""Predictions on the tasks of a suite: as a submission has them, and read back to compare."""
-
 import json
 import math
 import shutil
@@ -46,7 +44,7 @@ SUITE = {
 
 
 def write_options(folder):
-    """An evaluation of a model on items of three options, in the second half of a sentence."""
+    """Write an evaluation of a model on items of three options in a sentence's second half."""
     evaluation = Evaluation(folder, OPTIONS)
     names = ("right", "wrong 1", "wrong 2")
 
@@ -66,7 +64,7 @@ def write_options(folder):
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Evaluate a model on two tasks of a suite of four, with other margins or settings."""
+    """Return a function that evaluates a model on two of a suite's four tasks."""
     monkeypatch.chdir(tmp_path)
 
     def evaluated(margins=MARGINS, suite=SUITE, **row):
@@ -113,13 +111,13 @@ def test_a_file_has_what_is_preferred_of_each_item_in_the_order_of_the_source(ru
         "out/small/main/left/a/plain/predictions.json: 8 predictions in 2 groups",
         "out/small/main/left/b/boxes/predictions.json: 3 predictions in 1 group",
     ]
-    # What another program has written there is not missed.
+    # Files of other programs there do not count.
     Path("out/small/main/tuned.json").touch()
     assert "without Elsewhere, Ages" in next(export_submission(Path("run"), Path("out")))
 
 
 def with_words(folder, surprisals):
-    """Make the items with options words, each after two contexts, with effects."""
+    """Make the options words, each after two contexts, with effects."""
     evaluation = Evaluation(folder, OPTIONS)
     items = pq.read_table(evaluation.items)
     number = pd.factorize(items["item"].to_pandas())[0].tolist()
@@ -256,7 +254,7 @@ def test_predictions_are_compared_with_an_evaluation(run):
     comparison = compare_evaluations(folder, Path("theirs"))
     rows = {row["benchmark"]: row for row in comparison.rows if row["phenomenon"] == "all"}
     counts = ("both", "only_a", "only_b", "accuracy_b")
-    # A tie is right to who wrote the predictions.
+    # The program that wrote the predictions counts ties as right.
     assert [rows[BENCHMARK][name] for name in counts] == [8, 1, 2, 5 / 8]
     assert [rows[OPTIONS][name] for name in counts] == [3, 0, 0, 2 / 3]
     assert comparison.models == (("small", "theirs"),)
@@ -272,7 +270,7 @@ def test_a_file_of_another_form_is_refused(run, text):
 
 
 def collated(change):
-    """Write predictions on the first task as a file with all tasks, changed; its path."""
+    """Write predictions on the first task, changed, as a file with all tasks; return its path."""
     path = Path("theirs/small/main/left/a/plain/predictions.json")
     groups = json.loads(path.read_text())
     change(groups)

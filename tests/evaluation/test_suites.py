@@ -1,5 +1,3 @@
-"""Suites: benchmarks that together give a table of numbers beside printed ones."""
-
 import json
 import os
 import re
@@ -39,7 +37,7 @@ TASK = {"benchmark": "pairs", "label": "Agreement", "printed": {"Peer": 71.25}}
 
 
 def table(root, first_token=None, **task):
-    """A suite's table on the small evaluation: small model, then large."""
+    """Return a suite's table on the small evaluation, small model first."""
     start = {"first_token": first_token}
     suite = Suite(label="Try", address="https://example.org", tasks=[{**TASK, **task}], **start)
     given = facts(root) | {"suite": suite.model_dump(mode="json")}
@@ -47,7 +45,7 @@ def table(root, first_token=None, **task):
 
 
 def test_groups_of_each_level_count_alike(tmp_path):
-    # Right of the small model: 3 of 4 and 2 of 4 in English, 2 of 4 in German.
+    # The small model is right on 3 of 4 and 2 of 4 in English, 2 of 4 in German.
     root = write_evaluation(tmp_path)
     shown, _ = table(root, mean=["lang", "phenomenon"])
     (row,) = shown["rows"]
@@ -81,7 +79,7 @@ def test_long_names_of_models_leave_space_for_the_tasks(tmp_path):
     for model in card["models"].values():
         model["label"] = "a-model-with-a-name-of-thirty"
     assert all(cell in printed_suite(card) for cell in ("\nAgreement ", "71.2"))
-    # Of many models and tasks, six columns stand beside each other and the others below.
+    # Columns of many models and tasks are shown six at a time.
     suite = card["suite"]
     card["models"]["third"] = card["models"]["small"]
     (row,) = suite["rows"]
@@ -126,7 +124,7 @@ REGRESSION |= {"controls": ["length", "frequency"]}
 
 
 def write_words(root):
-    """Make the small evaluation's items words with times, and give them surprisals; all words."""
+    """Make the small evaluation's items words with times and surprisals; return all words."""
     draw, tables = np.random.default_rng(3), []
     for lang in MARGINS:
         path = root / f"items/pairs/{lang}.parquet"
@@ -139,7 +137,7 @@ def write_words(root):
         words["second"] = words["frequency"] * words["length"] + draw.normal(0, 20, n)
         tables.append(words)
         cells = words.astype(str)
-        # A word has no frequency.
+        # One word has no frequency.
         cells.loc[0, "frequency"] = ""
         for name in cells.columns.drop("surprisal"):
             items = items.append_column(name, [cells[name].to_list()])
@@ -173,7 +171,7 @@ def test_surprisal_explains_of_times_what_statsmodels_computes(tmp_path):
 
 
 def explained(**changes):
-    """A task whose number is the variance that surprisal explains."""
+    """Return a task whose number is the variance that surprisal explains."""
     return {"measure": "variance", "regression": REGRESSION | changes}
 
 
@@ -203,7 +201,7 @@ def sigmoid(x, height, steepness, middle):
 
 
 def written_words(root, checkpoints, *, curves=True):
-    """Tables of eight words in two contexts at some checkpoints, and when each is known."""
+    """Write tables of eight words in two contexts by checkpoint; return when each is known."""
     draw, words, known = np.random.default_rng(5), [], {}
     for number in range(8):
         word, age = f"word{number}", draw.uniform(18, 28)
@@ -211,7 +209,7 @@ def written_words(root, checkpoints, *, curves=True):
         known[word] = (age, learnt)
         shares = {str(month): str(sigmoid(month, 1, 0.6, age)) for month in AGES}
         words += [{"word": word, **shares}, {"word": word, **shares}]
-    # Too short, and without children's ages.
+    # A word that is too short, and one without children's ages.
     words += [{"word": "I", **shares}, {"word": "zebra", **dict.fromkeys(shares, "")}]
     items = pd.DataFrame(words).assign(item=[f"i{number}" for number in range(len(words))])
     items.to_parquet(root / "items.parquet")
@@ -278,7 +276,7 @@ def test_times_that_are_all_equal_have_no_number(tmp_path):
 
 
 def with_columns(folder, change):
-    """The small evaluation of words, with changed items."""
+    """Write the small evaluation of words, with changed items."""
     root = write_evaluation(folder)
     write_words(root)
     for path in (root / "items/pairs").iterdir():
@@ -289,7 +287,7 @@ def with_columns(folder, change):
 
 @pytest.mark.parametrize(("groups", "n"), [("treebank", 0), ("sentence", 8)])
 def test_words_without_a_group_are_left_out_and_not_counted(tmp_path, groups, n):
-    """The interval is of draws of groups, which would have these words in the last group."""
+    """The interval draws groups, and these words would all be in the last group."""
 
     def ungrouped(items):
         items.loc[1, "sentence"] = ""
@@ -347,7 +345,7 @@ def test_a_suite_has_further_names_and_one_that_is_none_is_told():
         read_suite("babylm-strickt")
 
 
-# Files in the layout of the challenge's data, with items of our own.
+# Files in the layout of the challenge's data, with invented items.
 EWOK = {
     "Domain": "social-relations", "ContextType": "direct", "ContextDiff": "antonym",
     "TargetDiff": "swap", "Context1": "Kim is the boss of Lee.",
@@ -390,7 +388,7 @@ LOCAL = {
 
 
 def write_local(folder, suite):
-    """The user's data of each task, and the shipped suite without its numbers of items."""
+    """Write the user's data of each task, and the shipped suite without its numbers of items."""
     shutil.copytree(REPOSITORY / FOLDER / suite, folder / suite)
     shutil.copy(REPOSITORY / FOLDER / f"{suite}.yaml", folder)
     for declaration in folder.rglob("benchmark.yaml"):

@@ -1,4 +1,4 @@
-"""Exhibits as files: texts of each format, labels with strange signs, same bytes; their titles."""
+"""Test exhibits as files: texts of each format, unusual labels, same bytes, and titles."""
 
 import ast
 import io
@@ -354,12 +354,9 @@ def test_calls_give_the_values_that_their_texts_need_and_no_description_is_left_
         texts = [text for key in keys for text in entries[key].values()]
         needed = {name for text in texts for name in values_of(text)}
         values = {keyword.arg for keyword in node.keywords}
-        # Values that a function gives, by "**", have no names here.
+        # Values that a function passes with "**" have no names here.
         rest = needed - values if None in values else set()
         assert not keys or needed - rest == values - {None}, keys
-
-
-# LaTeX is set on a page of two columns, by a real XeLaTeX, and no table passes its edge
 
 
 URDU, HINDI = "لڑکی نے کتاب پڑھی ہے اور اب سو رہی ہے", "लड़की ने किताब पढ़ी है और अब सो रही है"
@@ -379,9 +376,6 @@ def test_tables_of_texts_in_urdu_and_hindi_fit_the_page(tmp_path):
     path = tmp_path / "texts.tex"
     path.write_text(rendering.latex_text(texts(60)), encoding="utf-8")
     assert overfull_lines([path], tmp_path) == {}
-
-
-# Figures: fonts for each script, and what seaborn draws of cells
 
 
 def test_names_have_a_font_for_each_script_and_numbers_where_there_is_none(monkeypatch):
@@ -416,7 +410,7 @@ def test_a_figures_record_names_fonts_it_lacks(names, packages, tmp_path, monkey
     assert all(package in caplog.text for package in packages)
 
 
-# The interval of a mean over paradigms is that of all pairs, and need not hold the mean.
+# The interval of a mean over paradigms is that of all pairs, and need not contain the mean.
 ENDS = {"a": (60.0, 55.0, 70.0), "b": (80.0, 81.0, 90.0), "c": (40.0, None, None)}
 CELLS = [cell(row, "m", value, low=low, high=high) for row, (value, low, high) in ENDS.items()]
 

@@ -1,5 +1,3 @@
-"""Formulas of cells by their sentences, and statements in running text."""
-
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -16,7 +14,7 @@ from blimpworks.papers.multiblimp.exhibits.measures import wins
 from blimpworks.papers.urblimp.exhibits.formulas import above, holm_of
 from support.paths import DATA
 
-# What the exhibits of all papers say of their cells, measured and published.
+# Sentences of all papers' exhibits on their cells, measured and published.
 SENTENCES = (DATA / "formula_sentences.txt").read_text("utf-8").splitlines()
 
 
@@ -48,7 +46,7 @@ def test_a_formula_in_a_formula_is_read_with_its_own_arguments_and_makes_the_sam
         ("number of stars", 0),
         ("number of stars, truncated to 3 decimals", 0),
         ("", 0),
-        # Is each mean cut off, or the mean of them?
+        # The sentence may mean that each mean is cut off, or their mean.
         (formulas.truncated(mean_over_models(formulas.mean_of("value")), 1).sentence, 2),
     ],
 )

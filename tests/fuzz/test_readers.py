@@ -1,7 +1,7 @@
-"""Damaged files end in a sentence, in the same data, or in data whose loss is counted or excused.
+"""Test that damaged files give an error, the same data, or data whose loss is counted or excused.
 
-Seeds are numbers, so that each file is the same on any machine. ``make test-fuzz`` reads more of
-them: as many of each damage as ``BLIMPWORKS_FUZZ`` says, in place of one.
+Seeds are numbers, so that each file is the same on any machine. ``make test-fuzz`` reads
+``BLIMPWORKS_FUZZ`` files of each damage in place of one.
 """
 
 import os
@@ -63,7 +63,7 @@ EXCEPTED = {
 
 
 PATIENCE = 5
-"""Seconds of a processor that a reader may take, however busy the machine is."""
+"""Processor seconds that a reader may take, however busy the machine is."""
 
 
 class Hang(BaseException):
@@ -71,7 +71,7 @@ class Hang(BaseException):
 
 
 FAULTS = {"silent", "crash", "hang", "long", "nameless"}
-"""What may not become of a damaged file; it may be refused, same, noted or other."""
+"""Outcomes that fail the test; a damaged file may be refused, same, noted or other."""
 
 
 @contextmanager
@@ -96,13 +96,13 @@ def refusal(error, path):
     lines = str(error).split("\n")
     if max(len(PATH.sub("", line)) for line in lines) > 2 * LONGEST_UNSHORTENED:
         return "long", str(error)
-    # A folder's file may be named by the folder, and a name may be cut with the sentence.
+    # A message may name a file by its folder, and cut its name.
     named = any(name in lines[0] for name in (path.name, path.stem, path.parent.name))
     return "refused" if named else "nameless", str(error)
 
 
 def outcome(reader, path, valid, harmless):
-    """What a reader makes of the file, whose valid data are ``valid``, and what it says."""
+    """Return the outcome of reading a file whose valid data are ``valid``, and its message."""
     try:
         with patience():
             data = data_of(reader.read(path))
@@ -120,7 +120,7 @@ def outcome(reader, path, valid, harmless):
 
 
 def put(reader, folder, seeds):
-    """Each damage, and what the reader makes of its file with that, by each of the seeds."""
+    """Yield each damage, seed, and the outcome of reading the reader's file with it."""
     path = reader.write(folder)
     content, valid = path.read_bytes(), data_of(reader.read(path))
     harmful = {each.__name__ for each in STRUCTURAL}

@@ -1,5 +1,3 @@
-"""What plans, accuracies and explanations make of answers."""
-
 import pandas as pd
 import pytest
 
@@ -12,7 +10,7 @@ from blimpworks.papers.lmentry.settings import LmentryOptions
 
 
 def accuracies(*groups, without=()):
-    """Accuracies by (phenomenon, paradigm, right, judged, nominal), by both methods."""
+    """Return accuracies by (phenomenon, paradigm, right, judged, nominal), by both methods."""
     rows = [
         (phenomenon, paradigm, method, float(number < right), nominal)
         for phenomenon, paradigm, right, judged, nominal in groups

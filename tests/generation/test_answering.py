@@ -1,5 +1,3 @@
-"""Models answer prompts: greedily, each once, whatever their chat template is like."""
-
 import json
 import shutil
 
@@ -48,7 +46,7 @@ def templated(chat, tmp_path):
 
 @pytest.fixture
 def run(tmp_path):
-    """Answers a list of prompts per language; returns the manifest and the answers."""
+    """Return a function that answers prompts by language; it returns the manifest and answers."""
 
     def answer(checkpoint, prompts, systems=None, options=OPTIONS, place="run", watch=None):
         folder = tmp_path / place
@@ -92,7 +90,7 @@ class KilledAfter(Watch):
 
 
 def greedy(checkpoint, text, most, special):
-    """The most probable token each time, the plain way, until one ends the text."""
+    """Return the answer of a plain greedy loop, until a token ends the text."""
     conversation = Conversation(checkpoint.parent)
     tokenizer = conversation.tokenizer
     model = AutoModelForCausalLM.from_pretrained(checkpoint.parent, dtype=torch.float32).eval()
@@ -198,7 +196,7 @@ def test_prompts_without_room_or_text_have_a_status_and_no_answer(raw, run):
         ("parts", f"[system]{SYSTEM}[user]who sees?[a]"),
         ("first part", f"{SYSTEM}\n\nwho sees? [a]"),
         ("cuts system", f"[user]{SYSTEM}\n\nwho sees? [a]"),
-        # Without a role for it, the system prompt goes before the user's text.
+        # If the template has no role for it, the system prompt precedes the user's text.
         ("refuses", f"[user] {SYSTEM}\n\nwho sees? \n[assistant]"),
         ("drops", f"{SYSTEM}\n\nwho sees? \n"),
     ],
@@ -245,7 +243,7 @@ def test_raw_prompts_keep_what_stands_before_a_text_and_end_with_it(raw, tmp_pat
 
 
 def random_model(raw, folder, kind, **changes):
-    """A model of another architecture and without training, with the tokenizer of ``raw``."""
+    """Return an untrained model of another architecture, with the tokenizer of ``raw``."""
     shutil.copytree(raw.parent, folder, ignore=shutil.ignore_patterns("*.safetensors"))
     shape = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 2}
     shape |= {"intermediate_size": 48, "num_key_value_heads": 1, "pad_token_id": None}
@@ -404,7 +402,7 @@ def test_only_causal_models_and_engines_that_generate_can_answer(raw, tmp_path, 
 
 
 def test_each_batch_is_answered_on_one_thread(raw, run, monkeypatch):
-    """Several that wait for each other are many times slower where other programs compute."""
+    """Threads that wait for each other are many times slower if other programs compute."""
     plain, threads = TransformersGenerator._generate, []
 
     def counted(*arguments):
@@ -477,5 +475,5 @@ def test_an_answer_without_reasoning_is_the_end_of_the_text_and_has_no_mark(text
     ids=["transformers", "vllm"],
 )
 def test_answers_made_before_stay_valid(entries, digest):
-    """An edit that changes no answer brings a row in ``records/digest.py``."""
+    """An edit that changes no answer needs a row in ``records/digest.py``."""
     assert number_digest(*entries, *ANSWER_CODE) == digest

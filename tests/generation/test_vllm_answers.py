@@ -1,4 +1,4 @@
-"""Answers by a real vLLM: by a server, and vLLM in process. Run by ``make test-vllm``."""
+"""Test answers by a real vLLM, as a server and in process. ``make test-vllm`` runs it."""
 
 import os
 import signal
@@ -88,7 +88,7 @@ def test_answers_of_a_server_are_stored_and_never_asked_again(chat, tmp_path):
     first = answer_items(items, {"eng": SYSTEM}, chat, *result, "vllm", OPTIONS)
     assert first.statuses == {"ok": len(QUESTIONS)}
     result[1].unlink()
-    # Without a server there is nothing to ask.
+    # A server that fails to start ends the job.
     broken = OPTIONS.model_copy(
         update={"vllm": OPTIONS.vllm.model_copy(update={"start_timeout": 1, "restarts": 0})}
     )

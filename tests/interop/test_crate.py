@@ -1,4 +1,4 @@
-"""Crates: accepted by the validator, computed again with pandas alone, refused when altered."""
+"""Test crates: valid, computed again with pandas alone, refused when altered."""
 
 import builtins
 import dis
@@ -41,7 +41,7 @@ from support.forgery import alter_a_byte, embellished, forge
 from support.paths import DATA
 
 pytestmark = pytest.mark.slow
-# No exhibit's cells are computed from these.
+# Exhibits compute no cells from these.
 WITHIN = {"tokens", "lexicon", "candidates", "parity", "prompts"}
 DECLARING = [m.name for m in iter_modules(blimpworks.__path__) if m.name.endswith("tables")]
 DECLARING += ["papers.lmentry.tables", "papers.urblimp.tables"]
@@ -79,7 +79,6 @@ def here(campaign, monkeypatch):
 
 @pytest.fixture
 def scratch(campaign, tmp_path, monkeypatch):
-    """A copy of the campaign that a test may damage, to work in."""
     copy = tmp_path / "copy"
     shutil.copytree(campaign, copy, ignore=shutil.ignore_patterns("crate"))
     monkeypatch.chdir(copy)
@@ -255,7 +254,7 @@ def test_the_code_of_every_formula_of_every_paper_runs_by_itself(name):
     assert used <= {*scope, *dir(builtins)}
     assert "rows" in text
     assert " at 0x" not in text
-    # A template may have the name of a function that is called.
+    # A template may have the name of a called function.
     assert "class Template" not in text
 
 

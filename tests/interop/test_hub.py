@@ -1,4 +1,4 @@
-"""Item sets as a data set of the Hugging Face hub: what loads it, and what may not be shared."""
+"""Test item sets as data sets of the Hugging Face hub: that they load, and which are withheld."""
 
 import json
 from dataclasses import replace
@@ -31,7 +31,7 @@ def made(verb, inputs, output, write):
 
 @pytest.fixture
 def campaign(tmp_path, monkeypatch):
-    """Writes a campaign with four pairs from a source under a licence; returns its file."""
+    """Return a function that writes a campaign with four pairs from a licensed source."""
     monkeypatch.chdir(tmp_path)
 
     def write(licence, name="campaign.yaml"):

@@ -1,4 +1,4 @@
-"""Results and items in lm-evaluation-harness's layout, against the harness itself."""
+"""Test results and items in lm-evaluation-harness's layout against the harness itself."""
 
 import json
 import shutil
@@ -30,7 +30,7 @@ def evaluated(root, checkpoint, engine, *methods):
 
 
 def exported(root, output, benchmark="multiblimp", *options):
-    """Summary, samples, and the file of these, of the only model."""
+    """Return summary, samples and the samples' file of the only model."""
     path = run("export", "lm-eval", root, output, "--benchmark", benchmark, *options).strip()
     (samples,) = output.glob(f"m/samples_{benchmark}_eng_*.jsonl")
     lines = samples.read_text(encoding="utf-8").splitlines()
@@ -129,7 +129,7 @@ metadata: {{version: 1.0}}
 
 @pytest.fixture
 def blimp_results(tmp_path):
-    """Pairs of all paradigms of BLiMP, judged by full sentences and by both prefix methods."""
+    """Write pairs of all paradigms of BLiMP, judged by full sentences and both prefix methods."""
     blimp_kit.evaluate(tmp_path / "results", ["m"])
     return tmp_path / "results"
 
@@ -196,7 +196,7 @@ def test_the_harness_itself_writes_the_same_of_the_same_model(trained, tmp_path,
 
 
 def compare(ours, samples, theirs, lines):
-    """The harness's files against ours: the same keys, hashes and decisions."""
+    """Check that the harness's files have the same keys, hashes and decisions as ours."""
     assert ours.keys() - theirs.keys() == {"blimpworks_version"}
     assert not theirs.keys() - ours.keys()
     for section in ("n-shot", "higher_is_better", "n-samples", "task_hashes"):
@@ -292,7 +292,7 @@ def test_prefix_methods_say_what_the_critical_word_is(tmp_path):
     ids=["absent", "null", "empty"],
 )
 def test_without_the_words_of_a_prefix_method_the_region_is_the_words_that_differ(tmp_path, left):
-    """The hub's documents, which the harness logs, name the method and lack the words."""
+    """The hub's documents, which the harness logs, name the method but lack its words."""
     pair = {name: TWO[name] for name in ("sentence_good", "sentence_bad")}
     one = left | BLIMP | {"one_prefix_method": True, "two_prefix_method": False}
     two = left | pair | {"one_prefix_method": False, "two_prefix_method": True}
@@ -348,8 +348,6 @@ def test_files_without_documents_are_refused(tmp_path, documents, message):
     with pytest.raises(UserError, match=message):
         import_items([path], "eng", tmp_path / "items.parquet")
 
-
-# What is refused, because scores are by id and spans are cut from sentences
 
 SPANS = ("good_start", "good_end", "bad_start", "bad_end")
 

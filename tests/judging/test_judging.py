@@ -1,5 +1,3 @@
-"""Methods over token scores, ties, unknown words, and accuracies."""
-
 import math
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -80,7 +78,7 @@ def test_scores_of_other_items_are_refused(tmp_path):
 
 
 def write_judgements(path, rows):
-    """From (paradigm, correct or None, tie)."""
+    """Write judgements from rows of (paradigm, correct or None, tie)."""
     judgements = [
         {"item_id": f"i{i}", "phenomenon": paradigm.partition("/")[0], "paradigm": paradigm}
         | {"method": "full_sentence", "correct": correct, "tie": tie, "near_tie": tie}
@@ -212,7 +210,7 @@ def test_a_name_may_stand_again_for_the_same_thing_and_not_for_another():
 
 
 def side(text, tokens, span=(-1, -1)):
-    """One sentence from (log-probability, end) of its tokens."""
+    """Return one sentence from (log-probability, end) of its tokens."""
     values, ends = zip(*tokens, strict=True)
     return Side(
         texts=pa.array([text]),
@@ -272,7 +270,8 @@ def test_one_prefix_is_blind_to_what_follows_and_two_prefix_to_what_precedes():
 @pytest.mark.parametrize(
     ("text", "tokens", "span", "expected"),
     [
-        # The space shares a token with the word, or is one of its own: same continuation.
+        # The space shares a token with the word, or is a separate token: the continuation is the
+        # same.
         ("a big dog", [(-1, 1), (-2, 5), (-4, 9)], (2, 5), -2),
         ("a big dog", [(-1, 1), (-8, 2), (-2, 5), (-4, 9)], (2, 5), -10),
         # A token of the prefix that ends in the space is not part of the word.
@@ -282,7 +281,7 @@ def test_one_prefix_is_blind_to_what_follows_and_two_prefix_to_what_precedes():
         ("big dog", [(-8, 0), (-2, 3), (-4, 7)], (0, 3), -10),
         # A character in three byte tokens: the first two end before it.
         ("a कb c", [(-1, 2), (-2, 2), (-4, 3), (-8, 4), (-16, 6), (-32, 6)], (2, 4), -14),
-        # The end symbol stands after a region that ends the sentence.
+        # The end symbol follows a region that ends the sentence.
         ("a कb c", [(-1, 2), (-2, 2), (-4, 3), (-8, 4), (-16, 6), (-32, 6)], (5, 6), -16),
     ],
 )
@@ -292,18 +291,18 @@ def test_region_is_the_word_and_the_space_that_joins_it(text, tokens, span, expe
 
 @pytest.mark.parametrize("named", ["critical_region", "own=mean(region)", "masked_critical_word"])
 def test_region_with_an_unscored_token_has_no_value(named):
-    # Its first token has no score under skip: what is left of the word is not the word.
+    # Its first token has no score under skip, so the word has none.
     word = [(math.nan, 2), (-2.0, 3)] if named != "masked_critical_word" else [(math.nan, 3)]
     assert math.isnan(value(named, "big dog", [*word, (-4.0, 7)], (0, 3)))
     assert value("full_sentence", "big dog", [*word, (-4.0, 7)], (0, 3)) < 0
-    # Elsewhere in the sentence it does not matter.
+    # An unscored token outside the region has no effect.
     assert value("critical_region", "big dog", [*word, (-4.0, 7)], (4, 7)) == -4
 
 
 def test_end_symbol_is_left_out_but_not_the_last_bytes():
     # "aक": three byte tokens end it; only </s> takes no character after the last.
     assert value("without_end", "aक", [(-1, 1), (-2, 1), (-4, 1), (-8, 2), (-16, 2)]) == -15
-    # A token of white space is one of the text, an end symbol before white space is none.
+    # A token of white space belongs to the text; an end symbol before white space does not.
     assert value("without_end", "a ", [(-1, 1), (-2, 2)]) == -3
     assert value("without_end", "a ", [(-1, 1), (-2, 1)]) == -1
 

@@ -1,4 +1,4 @@
-"""Neither rounding, order, batches, shards nor threads decide ties: only the model's numbers do."""
+"""Test that ties depend on the model, not on rounding, order, batches, shards or threads."""
 
 import math
 from fractions import Fraction
@@ -45,7 +45,7 @@ DOMINANT = np.array([[8.0625, 1.0, *[0.0] * 38]], dtype=np.float32)
 @example(DOMINANT, 0)
 @example(DOMINANT - np.float32(8.0625), 0)
 def test_log_softmax_in_float32_errs_by_no_more_than_its_bound_and_its_additions(logits, target):
-    """The bound counts the sum of exponentials as one operation, and it has one for each logit."""
+    """The bound counts the sum of exponentials as one operation; it has one for each logit."""
     tensor = torch.from_numpy(logits)
     value = float(tensor.log_softmax(1)[0, target])
     exact = float(tensor.double().log_softmax(1)[0, target])
@@ -56,7 +56,7 @@ def test_log_softmax_in_float32_errs_by_no_more_than_its_bound_and_its_additions
 
 @pytest.fixture(scope="module")
 def grams(tmp_path_factory):
-    """A 3-gram model of KenLM, and its ARPA file's entries."""
+    """Make a 3-gram model of KenLM; return it and its ARPA file's entries."""
     root = tmp_path_factory.mktemp("grams")
     corpus, checkpoint = root / "text.txt", root / "model" / "checkpoint.json"
     corpus.write_text("".join(f"{' '.join(words)}\n" for words in random_sentences(200, seed=1)))
@@ -66,14 +66,14 @@ def grams(tmp_path_factory):
 
 
 def random_sentences(count, seed):
-    """Sentences of six of 150 words, some frequent and some rare, that seldom meet twice."""
+    """Return sentences of six of 150 words, frequent and rare, that seldom occur together twice."""
     weights = np.arange(1, 151) ** -0.7
     draw = np.random.default_rng(seed).choice(150, (count, 6), p=weights / weights.sum())
     return [[f"w{number}" for number in sentence] for sentence in draw]
 
 
 def reordered_pairs(count):
-    """Sentences with the same words in another order, the last one in its place."""
+    """Yield sentences and the same words in another order, the last word unmoved."""
     random = np.random.default_rng(3)
     for *words, last in random_sentences(count, seed=8):
         yield [*words, last], [*random.permutation(words), last]
@@ -137,7 +137,7 @@ def test_scores_of_an_engine_of_unknown_rounding_are_refused():
 LSTM = tiny.LSTM.model_copy(update={"hidden": 200, "embedding": 120, "epochs": 1})
 MODELS = {
     "kenlm": tiny.make_ngram,
-    # As wide as LSTMs whose products of other shapes round differently.
+    # So wide that products of other shapes round differently.
     "lstm": lambda text, checkpoint: tiny.make_lstm(text, checkpoint, LSTM),
     "transformers": tiny.make_transformer,
 }
@@ -150,7 +150,7 @@ OTHER_WAYS = (
 
 
 def pairs_with_ties():
-    """Sentences against others, against themselves reordered, and against unknown words."""
+    """Yield sentences with another, with themselves reordered, or with unknown words."""
     first, second = tiny.sentences(900, seed=11), tiny.sentences(900, seed=12)
     for good, other, kind in zip(first, second, cycle("otu"), strict=False):
         the, noun, verb, *rest = good.split(" ")
@@ -160,7 +160,7 @@ def pairs_with_ties():
 
 
 def decisions(directory, pairs, engine, checkpoint, options):
-    """What each pair counts as and whether it is a tie, by its sentences."""
+    """Return each pair's correctness and whether it is a tie, by its sentences."""
     items = tiny.write_items(directory / "items.parquet", pairs)
     store, manifest = directory / "store", directory / "manifest.json"
     score_items([items], checkpoint, store, manifest, engine, ScoringOptions(**options))

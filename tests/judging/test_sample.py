@@ -1,5 +1,3 @@
-"""The sample of items that a campaign with a limit runs models on."""
-
 import random
 from collections import Counter
 from itertools import product
@@ -19,7 +17,7 @@ PARADIGMS = st.tuples(st.sampled_from("abc"), st.sampled_from("uvwxyz"))
 SIZES = st.dictionaries(PARADIGMS, st.integers(1, 12), max_size=12)
 LIMITS = st.integers(1, 60)
 ROWS = st.lists(st.tuples(st.integers(0, 40).map(str), PARADIGMS), max_size=60)
-"""Items and paradigms of rows: an item may stand in several paradigms, or twice in one."""
+"""Items and paradigms of rows; an item may be in several paradigms, or twice in one."""
 
 
 @given(SIZES, LIMITS)
@@ -65,7 +63,7 @@ def test_the_draw_is_the_same_on_every_machine():
 
 
 def sampled(path, limit, unit="pair"):
-    """The rows of a sample of a table, and what the command notes of it."""
+    """Return the rows of a sample of a table, and the command's notes on it."""
     output = path.with_name("sampled.parquet")
     notes = sample_items(path, output, limit, unit)
     return read_table(PROMPTS if unit == "prompt" else ITEMS, output), notes
@@ -73,7 +71,7 @@ def sampled(path, limit, unit="pair"):
 
 @pytest.fixture
 def pairs(tmp_path):
-    """The items table of 30 pairs of three paradigms, with a further column."""
+    """Write an items table of 30 pairs of three paradigms."""
     names = [f"p{i % 3}" for i in range(30)]
     rows = [(f"g {i}", f"b {i}") for i in range(30)]
     return tiny.write_items(tmp_path / "items.parquet", rows, paradigm=names)
@@ -114,7 +112,7 @@ def test_a_pair_in_two_paradigms_comes_with_both_rows(tmp_path):
 
 
 def prompts_table(path, templates=3, count=10, nominal=12):
-    """Prompts of two tasks, of which the settings say that each template has a few more."""
+    """Write prompts of two tasks, whose settings count a few more for each template."""
     places = product(("first_word", "rhyme"), range(1, templates + 1), range(1, count + 1))
     rows = [prompt_row("eng", *place, {}, nominal=nominal) for place in places]
     random.Random(1).shuffle(rows)
@@ -131,7 +129,7 @@ def test_prompts_are_balanced_and_their_nominal_numbers_shrink_with_them(tmp_pat
 
 
 def test_accuracies_on_a_sample_of_prompts_keep_their_proportion(tmp_path):
-    """All right, of 12 prompts by the settings where there are 10: 10 / 12, sampled or not."""
+    """Right answers to 10 prompts, where the settings have 12, give 10 / 12, sampled or not."""
     from blimpworks.analysis.accuracy import summarise
 
     path = prompts_table(tmp_path / "items.parquet")

@@ -1,4 +1,4 @@
-"""Expressions that users write: those of RE2, with the meaning that Python gives them."""
+"""Test expressions that users write: RE2's, with the meaning that Python gives them."""
 
 import re
 import time

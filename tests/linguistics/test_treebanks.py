@@ -10,7 +10,7 @@ from blimpworks.tables import SENTENCES, TOKENS, read_table
 
 
 def sentence(*rows, sent_id="s"):
-    """A sentence in CoNLL-U; a row is "ID FORM HEAD"."""
+    """Return a sentence in CoNLL-U; a row is "ID FORM HEAD"."""
     lines = [f"# sent_id = {sent_id}"]
     for row in rows:
         number, form, head = row.split()
@@ -24,8 +24,6 @@ LATER = GOOD.replace("good", "later")
 
 @pytest.fixture
 def read(tmp_path):
-    """Read a file of some text."""
-
     def read_text(text, malformed="error", first=0):
         path = tmp_path / "x.conllu"
         path.write_bytes(text if isinstance(text, bytes) else text.encode())

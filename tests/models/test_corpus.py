@@ -1,5 +1,3 @@
-"""Corpora that LSTMs are trained on, and perplexity on their test text."""
-
 import json
 import math
 from itertools import permutations
@@ -64,7 +62,7 @@ def test_each_sentence_comes_in_once_and_in_one_part(tmp_path):
     corpus = build(tmp_path, [*numbered(50), *numbered(20)])
     known = {*numbered(50)}
     parts = texts(corpus)
-    # What is unknown in the test text is unknown by its number alone.
+    # Unknown words of the test text are numbers.
     assert {*parts["train"], *parts["valid"]} < known
     assert len(every(corpus)) == 50
     assert len({*parts["train"], *parts["valid"]}) == len(parts["train"]) + len(parts["valid"])
@@ -96,7 +94,7 @@ def test_parts_have_their_shares_of_the_tokens(lengths, shares):
     parts = split_corpus(sentences, settings.CorpusShares(**named))
     assert [*parts["train"], *parts["valid"], *parts["test"]] == sentences
     for split, share in named.items():
-        # A boundary falls into a sentence, which goes to one side as a whole.
+        # If a boundary is within a sentence, the whole sentence goes to one side.
         tokens = sum(map(len, parts[split]))
         assert abs(tokens - share * sum(lengths)) <= 2 * max(lengths)
 
@@ -129,7 +127,7 @@ def test_at_most_so_many_sentences_come_in_evenly(tmp_path):
 
 @pytest.fixture
 def treebank(tmp_path):
-    # Two sentences many times, told apart by a number at their end.
+    # Two sentences many times, distinguished by a number at their end.
     two = ("1-2:du 1:de 2:le 3:l'+ 4:auteur+ 5:. 6:{}", "1:Elle 2:rit+ 3:! 4:{}")
     sentences = [sentence.format(number) for number in range(30) for sentence in two]
     tokens, table = tiny.write_treebank(tmp_path, *sentences)
@@ -193,7 +191,7 @@ def test_a_released_corpus_is_used_as_it_is(tmp_path):
     for split in SPLITS:
         assert (corpus.parent / f"{split}.txt").read_bytes() == files[split].read_bytes()
     assert read_words(corpus.parent / "vocabulary.txt") == ["<unk>", "<eos>", "b", "a", "."]
-    # An end that is spelled out is no second one.
+    # An end that is spelled out is not added twice.
     sentences = list(sentences_of(corpus.parent / "train.txt"))
     assert sentences == [["a", "b", "<unk>", "."], ["b", "a", "."]]
     assert (result.words, result.options) == ("whitespace", None)
@@ -249,7 +247,7 @@ def test_texts_of_several_languages_are_joined_each_sentence_once(tmp_path):
 
 
 def even_model(directory, words):
-    """An LSTM that gives its words the probabilities of ``words``, whatever is before."""
+    """Write an LSTM that gives its words the probabilities of ``words`` after any context."""
     sizes = {"layers": 1, "hidden": 2, "embedding": 2}
     settings = LstmSettings(words="whitespace", vocabulary=len(words), **sizes)
     model = LstmModel(settings)
@@ -272,8 +270,8 @@ def test_perplexity_is_as_computed_by_hand(tmp_path):
     probabilities = {"<unk>": 0.1, "<eos>": 0.2, "b": 0.05, "a": 0.4, ".": 0.25}
     checkpoint = even_model(tmp_path / "model", probabilities)
     row = measure_perplexity(checkpoint, corpus, "eng", tmp_path / "table.parquet")
-    # 13 words in 6 columns of 2, of which the second is guessed:
-    # a b | <unk> . | <eos> b | a . | <eos> zero | a . and a last <eos> left over
+    # 13 words in 6 columns of 2, of which the LSTM predicts the second:
+    # a b, <unk> ., <eos> b, a ., <eos> zero, a . and a last <eos> left over
     guessed = [0.05, 0.25, 0.05, 0.25, 0.1, 0.25]
     loss = -sum(map(math.log, guessed)) / 6
     assert row["loss"] == pytest.approx(loss, abs=1e-6)
@@ -320,7 +318,7 @@ def test_training_says_the_perplexity_that_is_measured_after_it(tmp_path):
     [row] = read_table(PERPLEXITIES, table).to_pylist()
     assert (row["lang"], row["model"], row["corpus"]) == ("eng", "m", "default")
     assert notes["test_perplexity"] == pytest.approx(row["perplexity"], abs=1e-4)
-    # Far better than guessing among the words.
+    # Far better than chance among the words.
     assert row["perplexity"] < len(read_words(corpus.parent / "vocabulary.txt")) / 2
     ids = {word: n for n, word in enumerate(read_words(corpus.parent / "vocabulary.txt"))}
     encoded = encode(sentences_of(corpus.parent / "test.txt"), ids)
@@ -334,7 +332,7 @@ def test_two_seeds_make_two_models_and_one_seed_the_same(tmp_path):
         train(corpus, tmp_path / name / "checkpoint.json", seed, recipe).parent
         for name, seed, recipe in (("a", 0, tiny.LSTM), ("b", 0, many), ("c", 1, tiny.LSTM))
     ]
-    # How many models there are is no part of any of them.
+    # The number of models has no effect on any of them.
     assert model_files(result[0]) == model_files(result[1])
     first, other = (model_files(directory)["model.safetensors"] for directory in result[1:])
     assert first != other
@@ -387,7 +385,7 @@ def test_an_lstm_is_trained_on_the_smallest_gpu_whose_node_can_hold_it():
 
 
 def trainings(site, **recipe):
-    """The LSTMs of CLAMS's campaign, perhaps by another recipe."""
+    """Return plans of the LSTMs of CLAMS's campaign, with changes of their recipe."""
     campaign = load_campaign(REPOSITORY / "config/config.yaml")
     recipes = campaign.training.recipes
     changed = recipes | {"clams-lstm": recipes["clams-lstm"].model_copy(update=recipe)}
@@ -407,9 +405,9 @@ def test_a_training_takes_epochs_times_words_by_the_rate_of_its_layers(at_root):
     assert (mono.checkpoints, mono.words, multi.words) == (5, 80_000_000, 400_000_000)
     assert mono.words_per_second == pytest.approx(0.25 * 312e12 / 16 / 6 / 50_240_000)
     assert mono.gpu_hours == pytest.approx(5 * 40 * 80e6 / mono.words_per_second / 3600)
-    # Five times the words, and an output layer that is five times as wide.
+    # Five times the words, and an output layer five times as wide.
     assert 20 < multi.hours / mono.hours < 25
-    # Jobs of a day each.
+    # Each job takes a day at most.
     assert retries > multi.hours / 24
     halved, fewer = trainings(site, epochs=20)
     assert halved["clams-lstm-multi-seed1"].hours == pytest.approx(multi.hours / 2)

@@ -1,5 +1,3 @@
-"""Models in a local directory: facts from their files, and refusal of code beside them."""
-
 import ast
 import json
 import os
@@ -34,7 +32,6 @@ def folder(trained, tmp_path):
 
 
 def take(folder, output, architecture="causal", scope="multi"):
-    """What retrieve-model says of a directory."""
     words = tiny.retrieve_words(output, folder, architecture=architecture, scope=scope)
     return CliRunner().invoke(app, words)
 
@@ -45,7 +42,7 @@ def test_files_say_architecture_format_and_size(trained, tmp_path, architecture)
     model = AutoModel.from_pretrained(tmp_path / "mine")
     assert facts.architecture == architecture
     assert (facts.dtype, facts.first_token, facts.scope) == ("float32", "bos", "multi")
-    # A model with a head has at least the parameters of the model without.
+    # A model with a head has at least the parameters of the model without it.
     assert facts.parameters >= sum(p.numel() for p in model.parameters())
 
 
@@ -85,7 +82,7 @@ INDEX, WHOLE = "model.safetensors.index.json", "model.safetensors"
 
 
 def shard(folder: Path, *lacking: str) -> None:
-    """Put the weights into two files, and name those that are ``lacking`` in the index too."""
+    """Split the weights into two files; the index names the ``lacking`` ones too."""
     tensors = load_file(folder / "model.safetensors")
     places = {name: f"model-{n % 2}.safetensors" for n, name in enumerate(tensors)}
     for place in {*places.values()}:
@@ -114,7 +111,7 @@ def both(*changes):
         (repeat("consolidated.safetensors", "model.fp16.safetensors"), {"model.safetensors"}),
         (both(shard, repeat("consolidated.safetensors")), {"model-0", "model-1", INDEX}),
         (both(shard, repeat("model-2.safetensors")), {"model-0", "model-1", INDEX}),
-        # As transformers does; vLLM would go by an index, if there were one.
+        # As transformers does; vLLM would follow an index, if there were one.
         (lambda folder: (shutil.copytree(folder, folder / "x"), shard(folder),
                          shutil.move(folder / "x/model.safetensors", folder)), {"model"}),
     ],
@@ -234,13 +231,13 @@ def test_what_is_no_model_is_one_sentence(folder, damage, says):
 
 @pytest.mark.parametrize("model_type", ["gpt2", "opt", "qwen2", "gemma", "bert", "roberta"])
 def test_a_model_without_files_of_a_tokenizer_is_refused(folder, model_type):
-    """As a training program leaves its checkpoints; transformers makes a tokenizer all the same."""
+    """Training programs leave such checkpoints, and transformers silently makes a tokenizer."""
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (folder / name).unlink()
     edit(folder / "config.json", model_type=model_type)
     with pytest.raises(UserError, match=r"has no vocabulary, .*Add the files of the tokenizer"):
         facts_of(folder)
-    with pytest.raises(UserError, match="has no vocabulary"):  # also where facts need no tokenizer
+    with pytest.raises(UserError, match="has no vocabulary"):  # also if facts need no tokenizer
         load_tokenizer(folder)
 
 
@@ -296,7 +293,7 @@ SEES = {"architectures": ["SomeForConditionalGeneration"]}
     ("config", "given", "expected"),
     [
         (SEES | {"text_config": {}}, None, "causal"),
-        (SEES | {"vision_config": {}}, None, "causal"),  # Qwen2-VL has the text model's fields flat
+        (SEES | {"vision_config": {}}, None, "causal"),  # Qwen2-VL has flat fields
         (SEES | {"text_config": {}, "is_encoder_decoder": True}, None, "encoder-decoder"),
         (SEES | {"is_encoder_decoder": True}, None, "encoder-decoder"),
         ({"architectures": ["SomeModel"]}, "masked", "masked"),
@@ -352,7 +349,7 @@ def test_converted_weights_give_the_same_log_probabilities(folder, tmp_path):
 
 
 def save_pickled(folder, **files):
-    """Replace a model's weights by pickled files; returns the weights."""
+    """Replace a model's weights by pickled files; return the weights."""
     weights = load_file(folder / WHOLE)
     (folder / WHOLE).unlink()
     for name, change in files.items():
@@ -401,7 +398,7 @@ def test_ambiguous_pickled_files_are_refused_and_leave_no_output(folder, tmp_pat
 
 
 class Evil:
-    """What would run a command if it were unpickled."""
+    """An object that runs a command when it is unpickled."""
 
     def __reduce__(self):
         return os.system, ("touch pwned",)
@@ -443,8 +440,6 @@ def test_addresses_of_models_are_ids_of_the_hub_or_paths(text):
         assert (model_address(text), is_local(text)) == (text, text in PATHS)
 
 
-# Code beside a model
-
 EVIL = {"AutoModel": "evil.Model"}
 LOADING = {"from_pretrained", "from_config"}
 MAPPED = json.dumps({"auto_map": EVIL})
@@ -462,7 +457,7 @@ WAYS = {f"{file}.json": (f"{file}.json", MAPPED, f"{file}.json {NAMES}") for fil
 
 
 def hide(folder, way):
-    """Put a file into a folder, or its fields into those of the file that is there."""
+    """Put a file into a folder, or its fields into the existing file; return the message."""
     name, content, says = WAYS[way]
     path = folder / name
     path.parent.mkdir(exist_ok=True)
@@ -529,7 +524,7 @@ def test_a_configuration_that_is_no_json_is_named(folder, text):
 
 
 def test_nothing_is_loaded_by_transformers_with_trust_in_its_code():
-    """A library's question on standard input would be the alternative, and no answer to it."""
+    """Otherwise the library asks on standard input, where no one answers."""
     calls = [
         (path.name, node.lineno, {word.arg: word.value for word in node.keywords})
         for path in sorted((REPOSITORY / "src").rglob("*.py"))

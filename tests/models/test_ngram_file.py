@@ -1,5 +1,3 @@
-"""N-gram files that others have made, taken as checkpoints."""
-
 import gzip
 import math
 import subprocess
@@ -122,7 +120,7 @@ def test_a_file_that_is_cut_off_behind_its_words_is_refused_when_it_is_scored_wi
 
 
 def test_programs_beside_this_python_come_first(tmp_path, monkeypatch):
-    """Those of images and of conda's environments were built for the libraries there."""
+    """Programs of images and conda's environments were built for the libraries there."""
     monkeypatch.setattr("sys.executable", str(tmp_path / "bin/python"))
     own = tmp_path / "bin/lmplz"
     own.parent.mkdir()

@@ -1,4 +1,4 @@
-"""A model's own code runs where the user consents to its digest, and only those bytes do."""
+"""Test that a model's own code runs only with the user's consent to its digest."""
 
 import json
 import shutil
@@ -31,13 +31,12 @@ CONSENT = "which is never run without consent; `blimpworks evaluate MODEL --run-
 
 @pytest.fixture
 def own(trained, tmp_path):
-    """A causal model whose code writes the file ``mark`` where it runs."""
+    """Make a causal model whose code writes the file ``mark`` when it runs."""
     return marked(make_own(trained("causal"), tmp_path / "own", "causal"), tmp_path / "mark")
 
 
 @pytest.fixture
 def ran(tmp_path):
-    """Whether any of its code has run."""
     return (tmp_path / "mark").exists
 
 
@@ -73,7 +72,7 @@ def test_a_weight_that_the_files_lack_is_named_and_a_tied_one_is_not(own, ran):
     path = own / "model.safetensors"
     weights = load_file(path)
     code = own / "modeling_own.py"
-    # The head has the embeddings' weight, as in much code, under a name that the files lack.
+    # The head has the embeddings' weight, as is common, under a name that the files lack.
     tied = "self.head = nn.Linear(4, 4)\n        self.head.weight = self.model.embed_tokens.weight"
     built = "self.model = CausalStack(config)\n"
     code.write_text(code.read_text().replace(built, f"{built}        {tied}\n"))
@@ -103,7 +102,7 @@ def test_a_checkpoint_has_the_code_as_data_and_the_model_keeps_its_files(own, ra
         digest,
         facts_of(own, UserChoice(trusted=[digest])).parameters,
     )
-    # Taken again, as by somebody who was given the checkpoint.
+    # Taken again, as by a person who received the checkpoint.
     with pytest.raises(UserError, match="nobody consented to it, so nothing of it is run"):
         sealed(folder)
     assert sealed(folder, digest).with_name(FILE).read_bytes() == (folder / FILE).read_bytes()
@@ -229,7 +228,7 @@ def test_a_link_counts_by_its_content_and_linked_folders_do_not(own, tmp_path):
 
 
 def naming(classes, file="config.json", **fields):
-    """Name classes in one of a model's configurations."""
+    """Return a function that names classes in one of a model's configurations."""
     return lambda folder: edit(folder / file, **fields or {"auto_map": classes})
 
 

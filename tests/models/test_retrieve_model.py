@@ -1,4 +1,4 @@
-"""Models from a hub on the loopback, through the real client library and command line."""
+"""Test models from a hub on the loopback, through the real client library and command line."""
 
 import json
 import sys
@@ -76,7 +76,7 @@ def hub(server):
 
 @pytest.fixture
 def client(hub, monkeypatch, capsys, caplog):
-    """The command line in this process, without pauses: its exit code, and what it says."""
+    """Return a function that runs a command line here without pauses: exit code and messages."""
     caplog.set_level("INFO")
 
     def run(words, store, **environment):
@@ -90,7 +90,7 @@ def client(hub, monkeypatch, capsys, caplog):
             patch.setattr(constants, "HF_HUB_OFFLINE", offline)
             patch.setattr(time, "sleep", lambda seconds, sleep=time.sleep: sleep(seconds / 100))
             patch.setattr(sys, "argv", ["blimpworks", *map(str, words)])
-            patch.chdir(Path.cwd())  # from where the command may go elsewhere
+            patch.chdir(Path.cwd())  # to come back from where the command goes
             with pytest.raises(SystemExit) as end:
                 main()
         said = [caplog.text, *capsys.readouterr()]
@@ -101,7 +101,7 @@ def client(hub, monkeypatch, capsys, caplog):
 
 @pytest.fixture
 def table(tmp_path, monkeypatch):
-    """A table of models below the working directory, beside which commits are locked."""
+    """Write a table of models below the working directory, beside which commits are locked."""
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "config" / "models.tsv"
     path.parent.mkdir()
@@ -120,7 +120,7 @@ def locked(table):
 
 @pytest.fixture
 def fetch(hub, client, tmp_path):
-    """Run the command, with a cache of the test's own."""
+    """Return a function that runs the command with a cache of the test's own."""
 
     def run(hf_id="lab/good", revision="main", **environment):
         output = tmp_path / "model" / "checkpoint.json"
@@ -249,7 +249,7 @@ def test_code_is_retrieved_with_consent_to_its_digest_alone(fetch, client, hub, 
         assert seal["files"]["model_code.json"] == digest
     record = json.loads(output.with_name("checkpoint.json.prov.json").read_text())
     assert record["params"]["run_model_code"] == [digest]
-    # What the cache has is as it was.
+    # The cache is unchanged.
     copies = (path for path in (tmp_path / "store").rglob("config.json") if path.is_file())
     assert own["config.json"] in [path.read_bytes() for path in copies]
     done = client(["evaluate", "lab/own", "--run-model-code=show"], tmp_path / "store")
@@ -350,9 +350,9 @@ def test_a_branch_that_has_moved_says_what_to_do(fetch, hub, table, client, tmp_
     said = sentence_of(fetch(BLIMPWORKS_MODELS=str(table))[1])
     assert f"lab/good: 'main' has moved on the hub, from commit {COMMIT}, locked on 2" in said
     assert f"to {LATER}; to stay with the first, make it the revision in {table}, and" in said
-    # To stay with the first.
+    # Keep the first commit.
     assert sealed(fetch(revision=COMMIT))["source"]["revision"] == COMMIT
-    # To take the second.
+    # Take the second commit.
     assert f"`blimpworks pin {table} tiny`." in said
     done = client(["pin", table, "tiny"], tmp_path / "store")
     assert done.code == 0, done.said
@@ -384,7 +384,7 @@ def test_an_evaluation_goes_by_the_repositorys_commits(fetch, hub, table, tmp_pa
     own.with_name("models.lock.tsv").unlink()
     move_main(hub)
     said = sentence_of(fetch(BLIMPWORKS_MODELS=tables)[1])
-    # It is locked for the repository's table, and to be changed in the evaluation's own.
+    # The repository's table locks it, and the evaluation's own table may change it.
     assert f"in {table.with_name('models.lock.tsv')}, to {LATER}; to stay" in said
     assert said.endswith(f"in {own}, and to take the second, run `blimpworks pin {own} tiny`.")
 
@@ -397,7 +397,7 @@ def test_pinning_in_a_table_of_ones_own_replaces_the_repositorys(table, tmp_path
     own.write_text(table.read_text())
     monkeypatch.setattr(table_files, "REPOSITORY", tmp_path)
     monkeypatch.setattr(retrieve.hub, "tip_of", lambda *_: LATER)
-    assert [*retrieve.pin_models(own)] == []  # it is locked
+    assert [*retrieve.pin_models(own)] == []  # already locked
     [now] = retrieve.pin_models(own, ["tiny"])
     assert (now.commit, now.replaces) == (LATER, COMMIT)
     tables = table_files.model_tables(own)
@@ -431,12 +431,9 @@ def test_of_a_model_for_each_language_the_retrieved_are_pinned(client, hub, tabl
     assert locked(table) == {("lab/good", "main"): COMMIT, ("other/good", "main"): LATER}
 
 
-# Caches that many read
-
-
 @pytest.fixture
 def shared(hub, client):
-    """A cache on another file system than the test's, filled by somebody who had a network."""
+    """Fill a cache on another file system, as a person with a network would."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
         folder = Path(name)
         words = tiny.retrieve_words(folder / "own" / "checkpoint.json", "lab/good", "main")

@@ -1,5 +1,3 @@
-"""What stands before a text: policies, tokens and candidates."""
-
 import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
@@ -24,7 +22,7 @@ REFUSING = "{{ raise_exception('no dialogues') }}"
 
 
 def tokenizer(put=(), chat=None, **roles):
-    """A tokenizer of bytes with the special tokens, that puts some of them before a text."""
+    """Return a tokenizer of bytes that puts some of the special tokens before a text."""
     names = [*IDS, *sorted(pre_tokenizers.ByteLevel.alphabet())]
     backend = Tokenizer(models.BPE({name: number for number, name in enumerate(names)}, []))
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)

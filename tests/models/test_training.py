@@ -96,7 +96,7 @@ def test_long_text_is_thinned_evenly(tmp_path):
     assert counts["available"] == 100
 
 
-@settings(deadline=None)  # the first call makes the pattern
+@settings(deadline=None)  # the first call compiles the pattern
 @given(st.text())
 def test_words_cover_the_text_in_order(sentence):
     words = split_words(sentence)

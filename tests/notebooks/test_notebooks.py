@@ -1,4 +1,4 @@
-"""Notebooks: run on a finished campaign, change nothing of it, and are stored without outputs."""
+"""Test that notebooks run on a finished campaign without changes to it, and are stored empty."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 PRINTED = {
     "audit": (" judgements: ", "0 not as listed", "blimpworks judge, ", "de_demo-ud-test.conllu")
 }
-"""What notebooks print, by their names: the audit computes a number again, and shows its origin."""
+"""Texts that notebooks print, by name: the audit computes a number again, and shows its origin."""
 
 
 def cells(notebook, kind):
@@ -24,13 +24,12 @@ def cells(notebook, kind):
 
 
 def printed(notebook):
-    """Everything that the code cells of an executed notebook print."""
     outputs = [output for cell in cells(notebook, "code") for output in cell.outputs]
     return "".join(output.text for output in outputs if output.output_type == "stream")
 
 
 def executed(path, checkout, monkeypatch):
-    """The notebook after all of its cells have run in a checkout, as a reader runs it."""
+    """Run all cells of a notebook in a checkout, as a reader does; return the notebook."""
     client = pytest.importorskip("nbclient")
     monkeypatch.delenv("BLIMPWORKS_RESULTS", raising=False)
     monkeypatch.setenv("PYTHONPATH", str(checkout.path / "src"))

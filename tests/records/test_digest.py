@@ -1,5 +1,3 @@
-"""Digests of the code behind a product: what changes them and what does not."""
-
 import json
 import os
 import shutil
@@ -13,7 +11,7 @@ from blimpworks.records import digest as kept
 from blimpworks.records.digest import code_digest, reachable
 from support.paths import PACKAGE
 
-# A small package inside the package: what `entry` reaches, and what it doesn't.
+# A small package inside the package: code that `entry` reaches, and code that it doesn't.
 MODULES = {
     "sample/__init__.py": "from blimpworks.sample.tools import reexported\n",
     "sample/main.py": '''"""Entry."""
@@ -92,7 +90,7 @@ def digests_in(source, *entries):
 
 @pytest.fixture
 def source(tmp_path):
-    """Directory of a package that has the small one, and what computes digests."""
+    """Make a package with the small one and the modules that compute digests."""
     root = tmp_path / "src" / "blimpworks"
     (root / "sample").mkdir(parents=True)
     (root / "records").mkdir()
@@ -117,7 +115,7 @@ ENTRY = "blimpworks.sample.main:entry"
 
 @pytest.fixture
 def digest_after(source, package_at):
-    """Digest of the small package's entry after edits."""
+    """Return a function that gives the digest of the small package's entry after edits."""
 
     def digest(*edits):
         write_modules(source, *edits)
@@ -213,7 +211,6 @@ LEXICON = "blimpworks.papers.multiblimp.items.lexicon"
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of the whole package."""
     root = tmp_path / "blimpworks"
     return shutil.copytree(PACKAGE, root, ignore=shutil.ignore_patterns("__pycache__"))
 

@@ -1,4 +1,4 @@
-"""Texts that are given away hold no path of the machine on which they were made."""
+"""Test that published texts contain no path of the machine that made them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The report: its parts, the page of items, declared benchmarks alone, and the list of exhibits."""
+"""Test the report's parts, page of items, declared benchmarks alone, and list of exhibits."""
 
 import json
 import re
@@ -29,13 +29,13 @@ NAMES = read.Names({"lang": {"eng": "English"}, "model": {"gemma": "Gemma 27B"},
 
 
 def number(**facts):
-    """A printed number, 90.2 %, with what the comparisons say of it."""
+    """Return a printed number, 90.2 %, with facts of the comparisons."""
     row = dict.fromkeys(PublishedRow.model_fields, "") | {"text": "90.2", "value": "90.2"}
     return read.Number(PublishedRow.model_validate(row | {"unit": "%"}), "tables.csv:2", **facts)
 
 
 def sheet(heads, *rows, **more):
-    """A sheet with the names of rows before columns; numbers are indices of cells."""
+    """Return a sheet with the names of rows before columns; numbers are indices of cells."""
     columns = [SheetColumn("", "", names=True), *(SheetColumn(*head, right=True) for head in heads)]
     body = [
         [Entry(name), *(Entry(c) if isinstance(c, str) else Entry(f"{c}", c) for c in entries)]
@@ -84,7 +84,7 @@ def test_a_number_says_what_it_is_about_unless_its_printed_keys_do():
 
 
 def recorded(path, inputs):
-    """A file with a record that says it was made from others."""
+    """Write a file with a record that lists other files as inputs."""
     with Job(recorded_commands()["judge"], inputs=inputs, outputs=[path], params={}):
         path.write_text(path.name)
     return path
@@ -102,7 +102,7 @@ def test_products_are_a_graph_down_to_what_comes_from_outside(tmp_path):
     assert by_name["source.txt"] == (-1, [])
     assert len(by_name["second"][1]) == 2
     assert [job[0] for job in products.jobs] == ["judge", "judge"]
-    # A product that was made again has no job any more, and a file without a record no products.
+    # A rewritten product has no job, and a file without a record has no products.
     record = json.loads((tmp_path / "first.prov.json").read_text())
     record["outputs"][0]["sha256"] = "0" * 64
     (tmp_path / "first.prov.json").write_text(json.dumps(record))
@@ -132,7 +132,7 @@ def test_statements_stand_one_under_the_other_with_a_column_for_each_form():
 
 
 def form_of(places, *sheets):
-    """A form with a table, whose cells are these places of the exhibit "text"."""
+    """Return a form with sheets, whose cells are these rows and columns of the exhibit "text"."""
     cells = [read.Cell({}, [], ("text", *place), None) for place in places]
     document = Document("", "", [*sheets])
     return read.Form("text", "published", document, cells, Path("text"), figure=False)
@@ -173,7 +173,7 @@ def cell(model, column, value, *, seed=False):
 
 
 def paper(name, *cells, trees=("measured",)):
-    """A declared benchmark with one exhibit, its models by accuracy."""
+    """Return a declared benchmark with one exhibit, its models by accuracy."""
     document = Document("", "", [SHEET])
     forms = {
         tree: read.Form("models", tree, document, [*cells], Path("results/models"), figure=True)
@@ -233,7 +233,7 @@ def test_measured_numbers_alone_have_no_tabs_variants_or_comparisons(texts):
 
 LIST = REPOSITORY / "config/published/exhibits.tsv"
 TEXTS = {"lmentry": "multi_lmentry"}
-"""Papers whose text is not called like their benchmark."""
+"""Papers whose text has another name than their benchmark."""
 
 
 @pytest.fixture(scope="module")
@@ -273,9 +273,6 @@ def test_all_that_a_paper_numbers_is_listed_and_nothing_else(mirror, listed, pap
     assert named == {name for name in numbered if "B." not in name}
 
 
-# The page of items: scripts with pairs, what models made of them, and their words
-
-
 PAIRS = [
     ("i1", "svP", "I see it .", "I sees it ."),
     ("i2", "svP", "You see .", "You sees ."),
@@ -308,7 +305,7 @@ def score(item_id, good, bad):
 
 @pytest.fixture
 def facts(tmp_path):
-    """What the workflow says of three pairs and two models, one of which has judged two."""
+    """Return the workflow's facts on three pairs and two models, one of which judged two."""
     write_rows([item(*pair) for pair in PAIRS], ITEMS, tmp_path / "eng.parquet")
     verdicts = {"a": {"i1": 1.0, "i2": 0.0, "i3": 0.5}, "b": {"i1": 0.0, "i3": None}}
     for model, own in verdicts.items():
@@ -323,7 +320,7 @@ def facts(tmp_path):
 
 
 def scripts(facts, **options):
-    """Contents of the scripts by their names."""
+    """Return contents of the scripts by their names."""
     texts = dict(item_scripts(read.sets_from(facts), {"models": {"a": "Model A"}}, **options))
     contents = {}
     for name, text in texts.items():
@@ -341,7 +338,7 @@ def test_each_pair_has_both_sentences_a_verdict_of_each_model_and_their_words(fa
     words = contents["x.eng.0.words"]
     assert words[0][0] == [[[-1.5] * 4], [[-1.5] * 4]]
     assert words[1][1] is None, "a pair that the model has not scored"
-    # Beyond the size of the site there are verdicts and no words.
+    # Beyond the size limit of the site, scripts have verdicts and no words.
     small = scripts(facts, most_words=5)
     assert (len(small["x.eng.0"]), "x.eng.0.words" in small) == (3, False)
     assert small["index"]["sets"][0]["words"] is False

@@ -1,4 +1,4 @@
-"""Printed numbers against what they are computed from, and beside the campaign's own."""
+"""Test printed numbers against numbers computed from others, and beside the campaign's own."""
 
 import csv
 import json
@@ -47,12 +47,12 @@ PRINTED = REPOSITORY / "config/published"
 PAPERS = sorted(path.name for path in PRINTED.iterdir() if path.is_dir())
 FIELDS = list(PublishedRow.model_fields)
 VAGUE = {("SD over seeds", "seldom exceeds")}
-"""Bounds that leave exceptions, without saying how many."""
+"""Bounds with exceptions of unstated number."""
 ACCURACY = {"benchmark": "x", "lang": "eng", "phenomenon": "all", "paradigm": "all"}
 
 
 def number(row, column, text, exhibit="t1", **fields):
-    """A printed number as a row of its file; its value is what the text says."""
+    """Return a printed number as a row of its file; its value is that of the text."""
     given_value = {"value": text.rstrip("%")} if re.fullmatch(r"[\d.]+%?", text) else {}
     place = {"exhibit": exhibit, "row": row, "column": column, "text": text}
     return dict.fromkeys(FIELDS, "") | place | given_value | fields
@@ -80,7 +80,7 @@ def write_csv(path, rows):
 
 @pytest.fixture
 def paper(tmp_path):
-    """A paper of printed numbers, cells by exhibit, reasons and accuracies."""
+    """Return a function that makes a paper of printed numbers, cells, reasons and accuracies."""
 
     def make(numbers, cells=(), reasons=("* * * because",), accuracies=()):
         printed = write_csv(tmp_path / "t1.csv", numbers)
@@ -204,10 +204,10 @@ BOUND = ERRATIC | {"corrected": "79.7"}
     ("text", "unit", "value", "fields", "expected"),
     [
         ("1.04", "%", 1.04, {}, EXACT),
-        ("1.04", "%", 1.05, {}, DEVIATES),  # other tables have no rounding
+        ("1.04", "%", 1.05, {}, DEVIATES),  # other tables are not rounded
         ("1.04", "%", float("nan"), {}, DEVIATES),
         ("1.04", "%", float("nan"), ERRATIC, DEVIATES),
-        # Halves round up; what went the other way is rounding.
+        # Halves round up; a half rounded down differs by rounding.
         ("13", "points", 12.8, {}, EXACT),
         ("9", "points", 8.5, {}, EXACT),
         ("8", "points", 8.5, {}, ROUNDING),
@@ -216,7 +216,7 @@ BOUND = ERRATIC | {"corrected": "79.7"}
         ("-2", "points", -2.5, {"value": "-2"}, ROUNDING),
         ("0.29", "points", 0.285, {}, EXACT),
         ("92.2", "points", 92.25, {}, ROUNDING),
-        # A bound has to hold before rounding or after it.
+        # A bound must hold before or after rounding.
         ("8", "points at least", 8.4, {}, EXACT),
         ("8", "points at least", 8.0, {}, EXACT),
         ("8", "points at least", 7.9, {}, ROUNDING),
@@ -231,7 +231,7 @@ BOUND = ERRATIC | {"corrected": "79.7"}
         ("0.1", "at most", 0.14, {}, ROUNDING),
         ("1000000", "prompts below", 956_244, {}, EXACT),
         ("1000000", "prompts below", 1_000_001, {}, DEVIATES),
-        # An erratum of a bound is a bound that rounding does not save.
+        # An erratum of a bound is a bound that fails before and after rounding.
         ("80", "% above", 79.7, BOUND, ERRATUM),
         ("80", "% at least", 79.7, BOUND, DEVIATES),
     ],
@@ -252,7 +252,7 @@ def test_the_status_of_a_number_from_other_tables(paper, text, unit, value, fiel
         ("“Cat”", "", "", '"cat"', DEVIATES),
         ("Write “word”:", "erratum", "Say “word”:", 'Say "word":', ERRATUM),
         ("Write “word”:", "erratum", "", 'Say "word":', ERRATUM),
-        # A fault must be one, and its correction what the release has.
+        # An erratum must be one, and its correction the release's text.
         ("Write “word”:", "erratum", "", 'Write "word":', DEVIATES),
         ("Write “word”:", "erratum", "Tell “word”:", 'Say "word":', DEVIATES),
         ("Wr te", "garbled", "", "Write", GARBLED),
@@ -393,7 +393,7 @@ def test_a_printed_accuracy_that_cannot_be_one_is_refused(tmp_path, name, table,
 @pytest.mark.parametrize(
     ("text", "unit", "low", "high", "value", "expected"),
     [
-        ("84.2", "%", 80.0, 84.16, 82.0, AGREES),  # 84.16 would be printed so
+        ("84.2", "%", 80.0, 84.16, 82.0, AGREES),  # 84.16 is printed so
         ("84.2", "%", 80.0, 84.14, 82.0, DEVIATES),
         ("79.9", "%", 80.0, 84.0, 82.0, DEVIATES),
         ("80.0", "%", 80.04, 84.0, 82.0, AGREES),
@@ -412,7 +412,7 @@ def test_an_interval_with_the_printed_number_agrees(text, unit, low, high, value
 
 
 def measured_beside(folder, numbers, cells, basis=SAME):
-    """Verdicts on printed numbers, counted, and the rows of the comparison."""
+    """Return counts of verdicts on printed numbers, and the rows of the comparison."""
     printed = write_csv(folder / "t1.csv", numbers)
     write_rows(cells, CELLS, folder / "t1.cells.parquet")
     files = comparisons.MeasuredFiles([printed], {"t1": folder / "t1.cells.parquet"}, basis=basis)
@@ -442,7 +442,7 @@ def test_a_number_that_our_copy_has_not_is_counted_and_not_compared(tmp_path):
     garbled = [number(row, "x", "?", fault="garbled") for row in "ab"]
     counts, _ = measured_beside(tmp_path, garbled, [cell(("a", "x"), 1.5)])
     assert counts == {NOT_COMPARABLE: 1, NOT_RUN: 1}
-    # Nor is a measured value that is no number, such as a correlation of two models.
+    # Measured values that are no numbers, such as correlations of two models, are not comparable.
     counts, rows = measured_beside(tmp_path, PARTS, [cell(("a", "x"), float("nan"))])
     assert counts == {NOT_COMPARABLE: 1, NOT_RUN: 1}
     assert rows[0]["differs"] == comparisons.UNDEFINED
@@ -466,12 +466,12 @@ PRINTED_OVER = cell(("a", "x"), 82.0, where={"lang": ["deu", "eng", "fra"]}, n=7
         ({"lang": ["deu", "eng"]}, BASIS, PRINTED_OVER, 770, "2 of 3 languages"),
         ({"lang": ["deu", "ita"]}, BASIS, PRINTED_OVER, 770, "1 of 3 languages and 1 other"),
         ({"lang": ["ita", "spa"]}, BASIS, PRINTED_OVER, 770, "0 of 3 languages and 2 others"),
-        # A mean printed alone is over all languages of the paper.
+        # A mean without languages is over all languages of the paper.
         ({"lang": ["deu"]}, BASIS, None, 770, "2 of 4 languages"),
         ({}, BASIS, None, 770, "2 of 4 languages"),
         ({"lang": ["deu"]}, WHOLE, None, 770, ""),
         ({}, WHOLE, None, 770, ""),
-        # Other treebanks matter to every number, other items and models to evaluations alone.
+        # Other treebanks affect every number; other items and models affect evaluations alone.
         ({"lang": "eng"}, OTHERS, PRINTED_OVER, 770, "other treebanks"),
         ({"lang": "deu"}, OTHERS, PRINTED_OVER, 770, ""),
         ({"lang": "deu", "model": "x"}, OTHERS, PRINTED_OVER, 770, "drawn again"),

@@ -1,4 +1,4 @@
-"""A network that is this machine, with little patience, and a server on it."""
+"""Replace the network by this machine, with short timeouts and a server on it."""
 
 import pytest
 

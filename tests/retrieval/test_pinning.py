@@ -1,4 +1,4 @@
-"""Filling in the checksums of catalogue rows, and taking pinned files from an archive."""
+"""Test how checksums of catalogue rows are filled in, and pinned files taken from an archive."""
 
 import hashlib
 import io
@@ -129,7 +129,7 @@ def test_fixed_addresses(path, fixed):
 
 @pytest.fixture
 def mine(tmp_path):
-    """A table with a file of one's own, which has no address."""
+    """Write a table with a file of the user's own, which has no address."""
     path = tmp_path / "sources.tsv"
     path.write_text(f"{HEADER}\n{row('mine.txt', '')}\n", encoding="utf-8")
     return path
@@ -164,7 +164,7 @@ TREEBANKS = "lang\ttreebank\tfile\tversion\tcommit\tsha256\tgit_blob\tbytes\tlic
 
 
 def tgz(members):
-    """An archive of files by name; a string is what a symbolic link leads to."""
+    """Return an archive of files by name; a string is the target of a symbolic link."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
         for name, content in members:
@@ -179,7 +179,7 @@ def tgz(members):
 
 
 def release(**changed):
-    """Members of a release that has all files, and others."""
+    """Return members of a release with all files, and others."""
     files = {f"ud-v1/{name}": content for name, content in CONTENTS.items()}
     files |= {"ud-v1/UD_A-B/README.md": b"# read me", "ud-v1/../../escaped": b"x"}
     return [*(files | changed).items()]
@@ -191,7 +191,7 @@ def git_blob(content):
 
 @pytest.fixture
 def catalogue():
-    """Rows of which one is pinned by its git blob."""
+    """Write rows of which one is pinned by its git blob; return the table's path."""
     lines = []
     for name, content in CONTENTS.items():
         part = Path(name).name

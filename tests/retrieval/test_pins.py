@@ -1,4 +1,4 @@
-"""Pins verified by git blob id, or by what archives state; and pins of several addresses."""
+"""Test pins verified by git blob id or by statements of archives, and pins of several addresses."""
 
 import errno
 import hashlib
@@ -37,7 +37,6 @@ LOCK = TABLE.with_name("sources.lock.tsv")
 
 
 def locked(name, verified, url, digest, size):
-    """A row of a lock file."""
     return sources.LockedFile(name=name, verified=verified, url=url, sha256=digest, bytes=size)
 
 
@@ -49,12 +48,11 @@ def refuse(pin, mirror=None):
 
 
 def at(server, path):
-    """An address of the server at which it serves the same file."""
     return f"{server.url.partition('/o/')[0]}{path}"
 
 
 def states_on_zenodo(server, **changed):
-    """A pin of a file in a record that states its MD5."""
+    """Return a pin of a file in a record that states its MD5."""
     file = {"key": "x y.txt", "size": len(DATA), "checksum": f"md5:{MD5}"} | changed
     answer = {"id": 7, "files": [{"key": "other", "size": 1, "checksum": "md5:" + "0" * 32}, file]}
     server.pages["/api/records/7"] = json.dumps(answer).encode()
@@ -63,7 +61,7 @@ def states_on_zenodo(server, **changed):
 
 
 def states_on_the_hub(server, **changed):
-    """A pin of a file of a data set, of whose folder the hub lists the files."""
+    """Return a pin of a file of a data set, whose folder the hub lists."""
     files = [{"type": "directory", "path": "abk/more", "oid": "0" * 40}]
     files += [{"type": "file", "path": "abk/x.tsv", "size": len(DATA), "oid": BLOB} | changed]
     server.pages[f"/api/datasets/lab/set/tree/{COMMIT}/abk"] = json.dumps(files).encode()
@@ -149,7 +147,7 @@ def test_zenodo_states_the_md5_of_a_record_s_files(server):
     sources.retrieve(pin, OUTPUT, None)
     assert OUTPUT.read_bytes() == DATA
     assert f"\tMD5 {MD5}\t{pin.url}\t{DIGEST}\t" in LOCK.read_text()
-    # From then on nobody is asked.
+    # Later runs ask no server.
     server.pages.clear()
     OUTPUT.unlink()
     sources.retrieve(pin, OUTPUT, None)
@@ -247,7 +245,7 @@ def test_which_files_of_the_catalogues_nothing_pins():
         "nothing": [row for row in rows if not row.is_pinned()],
     }
     assert [*map(len, kinds.values())] == [660, 128, 113, 9]
-    # The figures of the README.
+    # The README has the same figures.
     text = " ".join((REPOSITORY / "README.md").read_text().split())
     assert (
         "Of the 910 files in the catalogues, 660 are pinned by SHA-256, 128 by the id of their "
@@ -260,7 +258,7 @@ ADDRESSES = REPOSITORY / "config/addresses.tsv"
 
 
 NOWHERE = f"http://127.0.0.1:9/o/r/{COMMIT}/x.txt"
-"""An address at which nobody listens."""
+"""An address without a server."""
 
 
 @pytest.fixture
@@ -275,7 +273,7 @@ def addresses(*rows):
 
 
 def to(server, url, path="/{sha256}"):
-    """A row that sends the files of an address's host to a server."""
+    """Return a row that redirects the files of an address's host to a server."""
     return (f"{url.rpartition('/o/')[0]}/o/{{path}}", f"{server.url.partition('/o/')[0]}{path}")
 
 

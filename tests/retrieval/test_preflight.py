@@ -1,4 +1,4 @@
-"""What would keep files and models from being retrieved is said beforehand, all at once."""
+"""Test that obstacles to the retrieval of files and models are reported beforehand, all at once."""
 
 import socket
 import sys
@@ -67,7 +67,7 @@ def test_an_address_that_is_not_allowed_is_not_asked(tmp_path):
 
 @pytest.fixture
 def hub(monkeypatch, tmp_path):
-    """A hub that has four models: it keeps one back, and is at first too busy for another."""
+    """Serve a hub with four models: one is gated, and one request fails at first."""
     models = ("lab/open", "lab/shut", "lab/any", "lab/busy")
     with hub_kit.serving({name: {} for name in models}) as server:
         server.gated, server.troubles = {"lab/shut"}, [("lab/busy", 500, {})]
@@ -90,7 +90,7 @@ NEEDS = [HubNeed("lab/open", True), HubNeed("lab/shut", True), HubNeed("lab/any"
             NEEDS,
             ["lab/shut: its licence is not accepted (https://huggingface.co/lab"],
         ),
-        # A hub that is busy is left to the download.
+        # The download retries a busy hub.
         ("hf_x", [HubNeed("lab/busy", True)], []),
     ],
 )

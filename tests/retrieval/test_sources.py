@@ -1,4 +1,4 @@
-"""Retrieval over real loopback connections: every way in which a download goes wrong."""
+"""Test retrieval over real loopback connections: each way in which a download can fail."""
 
 import json
 import lzma
@@ -34,7 +34,7 @@ def output(tmp_path):
 
 
 def refuse(pin, output, mirror=None):
-    """The sentence with which a retrieval is refused; nothing may lie under the final name."""
+    """Return the message of a refused retrieval, and check that no file has the final name."""
     with pytest.raises(UserError) as caught:
         sources.retrieve(pin, output, mirror)
     assert not output.exists()

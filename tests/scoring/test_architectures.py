@@ -1,4 +1,4 @@
-"""Whatever transformers can build is scored as a plain loop scores it, or refused in a sentence."""
+"""Test that models of transformers are scored as by a plain loop, or refused in a sentence."""
 
 import json
 from importlib.metadata import version
@@ -38,7 +38,7 @@ def test_no_architecture_gets_a_wrong_number(title):
     assert not {outcome for outcome, _ in verdicts} & {"wrong", "traceback"}, verdicts
     document = DOCUMENT.read_text(encoding="utf-8")
     if f"transformers {version('transformers')}" in document:
-        # Why it is refused, which comes after, may differ by machine.
+        # The reason for a refusal, after the bar, may differ by machine.
         entry = ENTRIES[title]
         assert row(entry.title, entry.model_type, verdicts).rpartition(" | ")[0] in document
 
@@ -65,7 +65,7 @@ def bpe(pre_tokenizer, normalizer=None, post_processor=None):
 
 
 def fitted(tokenizer, trainer, pre_tokenizer, normalizer=None, post_processor=None):
-    """Give a tokenizer its parts and train it on a few sentences."""
+    """Give a tokenizer its parts, train it on a few sentences and return it."""
     tokenizer.pre_tokenizer = pre_tokenizer
     if normalizer is not None:
         tokenizer.normalizer = normalizer
@@ -105,12 +105,12 @@ TOKENIZERS = {
 REFUSED = ("BertTokenizerFast", "XLMRobertaTokenizer", "GemmaTokenizerFast", None)
 CLASSES = ["GPT2TokenizerFast", "LlamaTokenizerFast", "T5Tokenizer", "BertTokenizerFast"]
 CLASSES += ["XLMRobertaTokenizer", "GemmaTokenizerFast", None]
-"""What ``tokenizer_config.json`` calls the tokenizer, rightly or not."""
+"""Values of the tokenizer class in ``tokenizer_config.json``, right or wrong."""
 
 
 @pytest.fixture(scope="module")
 def llama(tmp_path_factory):
-    """Write a tiny Llama without a tokenizer; returns the model and its directory."""
+    """Write a tiny Llama without a tokenizer; return the model and its directory."""
     torch.manual_seed(0)
     directory = tmp_path_factory.mktemp("llama")
     sizes = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1}
@@ -122,7 +122,7 @@ def llama(tmp_path_factory):
 
 
 def with_tokenizer(llama, hub, name, class_name):
-    """Put a tokenizer beside a copy of the model; returns it."""
+    """Put a tokenizer beside a copy of the model; return the tokenizer."""
     hub.mkdir()
     for path in llama[1].iterdir():
         (hub / path.name).hardlink_to(path)
@@ -137,7 +137,7 @@ def with_tokenizer(llama, hub, name, class_name):
 
 
 def loop(model, tokenizer, text):
-    """Score a text after what the tokenizer itself puts before it, else after <s>."""
+    """Score a text after the tokens that the tokenizer puts before it, else after <s>."""
     ids = tokenizer.encode(text, add_special_tokens=False).ids
     whole = tokenizer.encode(text).ids
     at = next(n for n in range(len(whole)) if whole[n : n + len(ids)] == ids)

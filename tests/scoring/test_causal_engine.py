@@ -38,7 +38,7 @@ NOT_SHARING = {
 
 
 def random_model(kind, changes, seed=0):
-    """A model of any architecture, with weights that make its predictions differ."""
+    """Return a model of any architecture, with weights that make its predictions differ."""
     torch.manual_seed(seed)
     model = AutoModelForCausalLM.from_config(AutoConfig.for_model(kind, **SIZES | changes))
     with torch.no_grad():
@@ -53,7 +53,6 @@ def trained(trained):
 
 
 def checkpoint_of(model, trained, directory, **changes):
-    """A checkpoint of ``model`` with the trained model's tokenizer."""
     checkpoint = tiny.copied(trained, directory, files={}, **changes)
     model.save_pretrained(directory)
     return checkpoint
@@ -77,7 +76,7 @@ def assert_close(rows, others, atol=2e-5):
 
 
 def plain(model, rows):
-    """Log-probabilities after the first token, one sequence and one forward pass each."""
+    """Return log-probabilities after the first token, one sequence and one forward pass each."""
     result = []
     for row in rows:
         ids = torch.tensor(row, dtype=torch.long)[None]
@@ -115,7 +114,7 @@ def test_large_vocabularies_are_computed_in_blocks(trained, tmp_path, kind, monk
     engine = engine_of(checkpoint_of(model, trained, tmp_path / "m"))
     rows = [[0, *encoded.ids.tolist()] for encoded in engine.encode(TEXTS)]
     assert_close(score(engine, TEXTS), plain(model, rows))
-    # Logits that are scaled or capped after the last layer are the model's own.
+    # The model's own head scales or caps logits after the last layer.
     scaled = kind in ("gemma2", "cohere", "granite")
     assert isinstance(engine._decoder._head, torch.nn.Linear) == (not scaled)
 
@@ -124,7 +123,7 @@ def test_large_vocabularies_are_computed_in_blocks(trained, tmp_path, kind, monk
 def test_architectures_that_cannot_share_prefixes_fall_back_with_a_reason(trained, tmp_path, kind):
     model = random_model(kind, NOT_SHARING[kind])
     engine = engine_of(checkpoint_of(model, trained, tmp_path / "m"))
-    for dtype in ("bfloat16", "float16"):  # whose rounding hides nothing
+    for dtype in ("bfloat16", "float16"):  # where rounding hides no fault
         rounded = random_model(kind, NOT_SHARING[kind]).to(getattr(torch, dtype))
         checkpoint = checkpoint_of(rounded, trained, tmp_path / dtype, dtype=dtype)
         assert engine_of(checkpoint)._longest_shared == 0
@@ -139,10 +138,10 @@ def test_sentences_longer_than_a_window_are_not_packed(trained, tmp_path):
     engine = engine_of(checkpoint)
     texts = [*tiny.sentences(30), "the dog", "the cat", "the dog sees"]
     rows = [[0, *encoded.ids.tolist()] for encoded in engine.encode(texts)]
-    assert max(map(len, rows)) > 8  # these are not
+    assert max(map(len, rows)) > 8  # unpacked
     assert_close(score(engine, texts), plain(model, rows))
     assert engine._longest_shared == 8
-    assert min(map(len, rows)) <= 8  # these are packed
+    assert min(map(len, rows)) <= 8  # packed
 
 
 @pytest.mark.parametrize("first", ["bos", "eos", "skip", "token:the dog"])
@@ -179,7 +178,7 @@ def test_results_do_not_depend_on_threads_or_order(trained, sharing):
 
 
 def computed(engine, texts):
-    """Tokens that went through the decoder."""
+    """Return the number of tokens that went through the decoder."""
     cells = []
 
     def count(_, __, arguments, ___):
@@ -211,7 +210,7 @@ def test_half_precision_shares_prefixes_too(trained, dtype):
 
 @pytest.fixture
 def cramped(trained, monkeypatch):
-    """An engine on a device with memory for so many tokens in a pass."""
+    """Return a function that makes an engine with memory for ``most`` tokens in a pass."""
 
     def make(sharing, most):
         engine = engine_of(trained, sharing)

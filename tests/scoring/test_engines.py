@@ -1,4 +1,4 @@
-"""Engines of all architectures: options, batches, and sums of minicons and of the harness."""
+"""Test engines of all architectures: options, batches, and sums of minicons and the harness."""
 
 import json
 import logging
@@ -62,7 +62,7 @@ def test_neither_threads_nor_batches_nor_their_order_change_a_score(trained, arc
 @pytest.mark.parametrize(
     ("architecture", "options", "statuses"),
     [
-        # Of an empty text the end can be scored, if something stands before it.
+        # The end of an empty text can be scored if a token precedes it.
         ("lstm", {}, ["ok"] * 4),
         ("lstm", {"first_token": "skip"}, ["ok", "empty", "empty", "ok"]),
         ("masked", {}, ["too_long", "empty", "empty", "ok"]),
@@ -126,7 +126,7 @@ def test_outputs_of_a_decoder_are_scored_whole(trained):
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", tiny.MAKERS)
 def test_an_engine_takes_what_it_leaves_open_and_refuses_the_rest(trained, architecture, tmp_path):
-    """The table and the engines agree: a description that the table excludes is refused."""
+    """The table and the engines agree: the engine refuses a description that the table excludes."""
     checkpoint = tiny.copied(trained(architecture), tmp_path)
     described = read_checkpoint(checkpoint)
     possible = default_engine(architecture).scorers[architecture]
@@ -178,7 +178,7 @@ def test_near_ties_of_a_campaign_follow_the_format_that_a_model_is_run_in():
     run = find_scorer("transformers", "causal").settle("dtype", "float32", "bfloat16")
     assert (run, near.of("transformers", run)) == ("bfloat16", near.bfloat16)
 
-    # Those of an engine stand in place of those of the format.
+    # An engine's values replace those of the format.
     options = ScoringOptions(near_tie={"float32": 0.5, "engines": {"vllm": {"bfloat16": 0.4}}})
     near = options.near_tie
     assert [near.of(*pair) for pair in (("vllm", "bfloat16"), ("vllm", "float32"))] == [0.4, 0.5]
@@ -212,7 +212,7 @@ def scored(checkpoint, name, texts):
 
 @torch.no_grad()
 def step_by_step(checkpoint, architecture, context, word):
-    """Sum over the word's tokens: each after the context and the decoded tokens, encoded again."""
+    """Return the sum over the word's tokens, each after the context and the decoded tokens."""
     loaders = {"causal": AutoModelForCausalLM, "masked": AutoModelForMaskedLM}
     model = loaders[architecture].from_pretrained(checkpoint.parent).eval()
     tokenizer = AutoTokenizer.from_pretrained(checkpoint.parent)
@@ -291,7 +291,6 @@ def decisions(values):
 
 
 def minicons(checkpoint, **options):
-    """Log-probabilities of the sentences as minicons computes them."""
     scorer = pytest.importorskip(
         "minicons.scorer", reason="minicons is not installed (envs/dev.in)"
     )
@@ -302,7 +301,6 @@ def minicons(checkpoint, **options):
 
 @pytest.fixture
 def harness(checkpoint):
-    """The model in lm-evaluation-harness."""
     reason = "lm-evaluation-harness is not installed (envs/dev.in)"
     library = pytest.importorskip("lm_eval.models.huggingface", reason=reason)
     return library.HFLM(str(checkpoint.parent), device="cpu", batch_size=16, dtype="float32")
@@ -332,7 +330,7 @@ def test_the_harness_gives_the_same_scores_and_decisions(checkpoint, harness):
 
 
 def evaluate(model, name, directory, pairs):
-    """Scores of all choices and the accuracy, by the harness' evaluator."""
+    """Return scores of all choices and the accuracy, by the harness' evaluator."""
     from lm_eval import simple_evaluate
     from lm_eval.tasks import TaskManager
 

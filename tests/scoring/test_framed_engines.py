@@ -1,4 +1,4 @@
-"""Masked models and encoder-decoders, compared with log-probabilities by hand."""
+"""Test masked models and encoder-decoders against log-probabilities by hand."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ from blimpworks.scoring.framed_engines import word_numbers
 from blimpworks.scoring.store import Request, encode_requests
 from support import tiny
 
-pytestmark = pytest.mark.xdist_group("framed")  # they share what is made once
+pytestmark = pytest.mark.xdist_group("framed")  # they share fixtures
 TEXTS = ["the dog sees the cat.", "the nurse hears the birds", "teachers like the água!", "dog"]
 
 
@@ -27,7 +27,7 @@ TEXTS = ["the dog sees the cat.", "the nurse hears the birds", "teachers like th
 def checkpoint(tmp_path_factory):
     directory = tmp_path_factory.mktemp("masked")
     corpus = tiny.write_corpus(directory / "text.txt")
-    # Trained enough for what stands around a token to matter.
+    # Trained until the context of a token affects it.
     recipe = tiny.MASKED.model_copy(update={"epochs": 30})
     return tiny.make_masked(corpus, directory / "model" / "checkpoint.json", recipe)
 
@@ -42,10 +42,7 @@ def plain(checkpoint, loader=AutoModelForMaskedLM):
 
 
 def by_hand(checkpoint, text, hide=lambda token, word, words: False, ahead=0):
-    """Pseudo-log-likelihoods by an explicit loop; ``hide`` says which others to mask too.
-
-    Each is read ``ahead`` positions before the mask.
-    """
+    """Return pseudo-log-likelihoods by an explicit loop; ``hide`` chooses tokens to mask too."""
     model, tokenizer = plain(checkpoint)
     encoded = tokenizer(text)
     ids, words = encoded["input_ids"], encoded.word_ids()
@@ -66,7 +63,7 @@ def test_a_next_token_is_read_one_position_before_its_mask(checkpoint, tmp_path)
     rows = engine.logprobs(engine.encode(TEXTS))
     for text, row in zip(TEXTS, rows, strict=True):
         assert row == pytest.approx(by_hand(checkpoint, text, ahead=1), abs=1e-5)
-    # Without a token before the sentence, nothing predicts its first one.
+    # Without a token before the sentence, no position predicts its first token.
     shutil.copytree(checkpoint.parent, tmp_path / "bare")
     file = tmp_path / "bare" / "tokenizer.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"post_processor": None}))
@@ -103,7 +100,7 @@ def region(text, word):
 
 
 def test_a_single_piece_scores_as_the_word_masked_by_hand(checkpoint):
-    """What CLAMS does: the critical word replaced by one mask, both forms guessed there."""
+    """CLAMS replaces the critical word by one mask and compares both forms there."""
     engine = open_masked(checkpoint)
     texts = ["the dog sees the cat.", "the dog likes the cat."]
     requests = [region(text, text.split()[2]) for text in texts]
@@ -118,7 +115,7 @@ def test_a_single_piece_scores_as_the_word_masked_by_hand(checkpoint):
     sees, likes = tokenizer.convert_tokens_to_ids(["sees", "likes"])
     logprobs = logits.log_softmax(-1)
     assert scores == pytest.approx([logprobs[sees].item(), logprobs[likes].item()], abs=1e-5)
-    # So comparing scores is comparing logits, which is what the authors compare.
+    # So the difference of scores is that of logits, which the authors compare.
     difference = (logits[sees] - logits[likes]).item()
     assert scores[0] - scores[1] == pytest.approx(difference, abs=1e-5)
 
@@ -136,13 +133,13 @@ CHANGES = {
 }
 AFTER_PADDING = {
     **dict.fromkeys(("roberta", "data2vec-text", "roberta-prelayernorm", "xmod", "longformer"), 1),
-    "mpnet": 2,  # takes 1 for the padding token's id, whatever that is
+    "mpnet": 2,  # assumes 1 as the padding token's id
 }
-"""Places at the head of a table of positions that no token gets."""
+"""Leading rows of a table of positions that no token uses."""
 
 
 def letters(directory):
-    """A tokenizer whose tokens are letters, SentencePiece's mark of a space among them."""
+    """Save a tokenizer whose tokens are letters and SentencePiece's mark of a space."""
     pieces = {token: i for i, token in enumerate([*BERT.values(), "▁", *"abcdefghijklmnop"])}
     tokenizer = Tokenizer(models.BPE(pieces, [], unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
@@ -153,7 +150,7 @@ def letters(directory):
 
 
 def untrained(folder, name):
-    """A masked model of letters, with random weights."""
+    """Make a masked model of letters with random weights; return its checkpoint."""
     torch.manual_seed(1)
     config = AutoConfig.for_model(name, **SMALL | CHANGES[name])
     AutoModelForMaskedLM.from_config(config).save_pretrained(folder)
@@ -206,7 +203,7 @@ FORMS = ("masked", "target", "copy", "masked_after_bos", "continued")
 def seq2seq(tmp_path_factory):
     directory = tmp_path_factory.mktemp("seq2seq")
     corpus = tiny.write_corpus(directory / "text.txt")
-    # Trained enough for what stands around a token to matter.
+    # Trained until the context of a token affects it.
     recipe = tiny.SEQ2SEQ.model_copy(update={"epochs": 20})
     return tiny.make_seq2seq(corpus, directory / "model" / "checkpoint.json", recipe)
 
@@ -217,12 +214,12 @@ def open_seq2seq(checkpoint, form="masked", **settings):
 
 
 def guesses(model, tokenizer, text):
-    """A sentinel in the place of each token, and the token as the decoder's answer."""
+    """Score each token as the decoder's answer to a sentinel in its position."""
     return guesses_after(model, tokenizer, text, start=[model.config.decoder_start_token_id])
 
 
 def outputs(model, tokenizer, text, source=""):
-    """The text as what the decoder makes of a text in the encoder."""
+    """Score the text as the decoder's output for a source in the encoder."""
     *ids, end = tokenizer(text)["input_ids"]
     source = tokenizer(source)["input_ids"]
     assert source[-1] == end == tokenizer.eos_token_id
@@ -231,7 +228,7 @@ def outputs(model, tokenizer, text, source=""):
 
 
 def decoded(model, source, decoder_ids, targets):
-    """Log-probabilities of the targets as what follows the decoder's last ids."""
+    """Return log-probabilities of the targets after the decoder's last ids."""
     with torch.no_grad():
         logits = model(
             input_ids=torch.tensor([source]), decoder_input_ids=torch.tensor([decoder_ids])
@@ -240,7 +237,7 @@ def decoded(model, source, decoder_ids, targets):
 
 
 def guesses_after(model, tokenizer, text, start=(), mask="<extra_id_0>"):
-    """A mask in the place of each token, and the token as the decoder's answer to the mask."""
+    """Score each token as the decoder's answer to a mask in its position."""
     encoded = tokenizer(text, return_special_tokens_mask=True)
     ids, mask_id = encoded["input_ids"], tokenizer.convert_tokens_to_ids(mask)
     result = []
@@ -251,7 +248,7 @@ def guesses_after(model, tokenizer, text, start=(), mask="<extra_id_0>"):
 
 
 def continuation(model, tokenizer, text, start=None, mask="<extra_id_0>", before=""):
-    """The text in the decoder, after a mask; the encoder reads what stands before, and a mask."""
+    """Score the text in the decoder after a mask; the encoder reads ``before`` and a mask."""
     mask_id = tokenizer.convert_tokens_to_ids(mask)
     ids, beginning = (tokenizer(t, add_special_tokens=False)["input_ids"] for t in (text, before))
     *first, end = tokenizer("")["input_ids"]
@@ -281,7 +278,7 @@ def test_first_and_later_versions_of_t5_score_as_by_hand(seq2seq, tmp_path, form
 
 
 def test_a_sentencepiece_model_needs_no_other_tokenizer_file(seq2seq, tmp_path):
-    """As mT5 is published: ``spiece.model`` and no ``tokenizer.json``."""
+    """mT5 is published with ``spiece.model`` and no ``tokenizer.json``."""
     corpus = tiny.write_corpus(tmp_path / "text.txt")
     symbols = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
     symbols |= {"user_defined_symbols": ["<extra_id_0>"], "minloglevel": 2}
@@ -305,7 +302,7 @@ def test_a_sentencepiece_model_needs_no_other_tokenizer_file(seq2seq, tmp_path):
 
 @pytest.fixture
 def bart(trained, tmp_path):
-    """A directory with an encoder-decoder whose tokenizer has a mask and no sentinels."""
+    """Make an encoder-decoder whose tokenizer has a mask and no sentinels; return its directory."""
     directory = tiny.unsealed(trained("masked"), tmp_path / "bart")
     torch.manual_seed(0)
     sizes = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "init_std": 0.3}

@@ -1,4 +1,4 @@
-"""A checkpoint's own code is not run by any engine, whatever standard input answers."""
+"""Test that no engine runs a checkpoint's own code, whatever standard input answers."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 from support.hostile import make_hostile
 
-# The lock behind the door, which refuses the model at once: an engine's class trusts no code.
+# A second lock behind the refusal of the model: an engine's class trusts no code.
 ENGINES = """
 import importlib, json, sys
 from pathlib import Path
@@ -44,14 +44,14 @@ print("=" + json.dumps(said))
 
 @pytest.fixture(scope="module")
 def hostile(trained, tmp_path_factory):
-    """Hostile checkpoints by architecture, and the file that their code would write."""
+    """Make hostile checkpoints by architecture; return them and the file that their code writes."""
     root = tmp_path_factory.mktemp("hostile")
     names, mark = ("causal", "masked", "encoder-decoder"), root / "mark"
     return {name: make_hostile(trained(name), root / name, mark) for name in names}, mark
 
 
 def run(*arguments, **how):
-    """A process of Python that is answered yes, however often it asks."""
+    """Run a process of Python that reads yes as often as it asks."""
     return subprocess.run(
         [sys.executable, *map(str, arguments)], input=50 * "y\n", capture_output=True, text=True,
         check=False, timeout=120, **how,

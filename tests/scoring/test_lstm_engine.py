@@ -16,7 +16,7 @@ from blimpworks.models.text import split_at_spaces
 from blimpworks.scoring.engine import load_engine
 from support import tiny
 
-# Few words, so that prefixes and repeats come about by themselves; two of them are unknown.
+# Few words, so that prefixes and repeats occur by chance; two of them are unknown.
 SENTENCES = st.lists(
     st.lists(st.sampled_from(["the", "dog", "zebra", "yak"]), max_size=6), min_size=1, max_size=12
 )
@@ -39,7 +39,7 @@ def words_of(checkpoint):
 
 @torch.no_grad()
 def by_hand(checkpoint, words):
-    """Log-probability of each word, by torch's own layers with the weights of the file."""
+    """Return log-probabilities of words, by torch's own layers with the weights of the file."""
     weights = load_file(checkpoint.parent / "model.safetensors")
     settings = json.loads((checkpoint.parent / "config.json").read_text())
     ids = {word: number for number, word in enumerate(words_of(checkpoint))}
@@ -66,7 +66,7 @@ def test_words_and_the_end_score_as_in_an_explicit_loop(checkpoint):
 @single_thread()
 @torch.inference_mode()
 def padded(engine, texts):
-    """Scores by one pass of torch's LSTM over whole sentences, behind an ``<eos>`` or nothing."""
+    """Score whole sentences in one pass of torch's LSTM, after an ``<eos>`` or no token."""
     model = engine._loaded[0]
     lead = [] if engine._skip else [END_ID]
     rows = [torch.tensor([*lead, *each.ids.tolist()]) for each in engine.encode(texts)]

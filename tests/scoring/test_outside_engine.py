@@ -1,4 +1,4 @@
-"""An engine of another distribution: what docs/adding_engine.md shows is all that it takes."""
+"""Test an engine of another distribution, which needs nothing but docs/adding_engine.md."""
 
 import json
 import os
@@ -39,7 +39,7 @@ print(json.dumps(digests))
 
 @pytest.fixture
 def installed(tmp_path):
-    """A site directory with the package, as pip would install it."""
+    """Make a site directory with the package, as pip would install it."""
     text = (REPOSITORY / "docs/adding_engine.md").read_text(encoding="utf-8")
     project, row, engine = re.findall(r"```(?:toml|python)\n(.*?)```", text, re.S)
     declared = tomllib.loads(project)["project"]
@@ -67,7 +67,7 @@ def python(*arguments, site=None):
 
 @pytest.fixture
 def scored(trained, tmp_path, installed):
-    """Paths of a model's scores by that engine, and the command that made them."""
+    """Score with that engine; return the folder of the scores and the command."""
     items = tiny.write_items(tmp_path / "items.parquet", [("the dog sees", "the dogs sees")])
     words = tiny.score_words(items, trained("ngram"), "lengths", tmp_path)
     command = ("-m", "blimpworks", *words)

@@ -28,7 +28,7 @@ ID = "0123456789abcdef" * 2
 
 @pytest.fixture
 def items(tmp_path):
-    """Items of two languages that share some sentences, and only the regions of a third."""
+    """Write items of two languages that share some sentences, and of a third."""
     shared = tiny.pairs(5, seed=3)
     return {
         "eng": tiny.write_items(tmp_path / "items/eng.parquet", tiny.pairs(30) + shared),
@@ -50,13 +50,13 @@ def score(trained, items, tmp_path):
 
 
 def take_findings(directory, name):
-    """The self-test of the run ``whole``, so that a run ``name`` makes no passes for its own."""
+    """Copy the self-test of the run ``whole``, so that the run ``name`` makes no passes for it."""
     (directory / name / "shards").mkdir(parents=True)
     shutil.copy(directory / "whole/shards" / FILE_NAME, directory / name / "shards")
 
 
 class Versions(Progress):
-    """Keeps every version of the file."""
+    """A progress that keeps every version of the file."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
@@ -82,7 +82,7 @@ def test_each_shard_is_told_until_all_is_done(score, tmp_path, always):
     assert last.sentences == last.done == last.new == manifest.sentences
     assert all(each.done == each.sentences > 0 for each in last.languages.values())
     assert list(last.languages) == ["deu", "eng", "fra"]
-    # What two languages share counts for both, and once in all.
+    # Sentences of two languages count for both, and once in the total.
     assert sum(each.sentences for each in last.languages.values()) > last.sentences
     steps = [b.done - a.done for a, b in pairwise([first, *between])]
     assert set(steps[:-1]) == {7}
@@ -109,7 +109,7 @@ def test_another_attempt_counts_what_it_adds_itself(score, tmp_path, always):
 
 
 class Slow(Watch):
-    """An engine that loads for a while, and shards that take a while."""
+    """A watch of an engine that takes time to load and to score shards."""
 
     def __init__(self, load, shard):
         self.waits = [load + shard]
@@ -121,7 +121,7 @@ class Slow(Watch):
 
 @pytest.mark.slow
 def test_loading_is_told_from_scoring(score, tmp_path):
-    """Engines load with the first batch: what it takes longer than the next is loading."""
+    """Engines load with the first batch: its excess over the next is loading time."""
     path = tmp_path / "x.progress.json"
     begun = time.monotonic()
     score(Watch(Progress(path), Slow(load=1.0, shard=0.05)))
@@ -139,7 +139,7 @@ def test_a_file_that_cannot_be_written_fails_no_job(score, tmp_path, caplog):
 
 
 class Near(Deadline):
-    """An allocation that ends some seconds after its first shard began, and what it scored."""
+    """An allocation that ends some seconds after its first shard began, and the scored shards."""
 
     def __init__(self, seconds):
         super().__init__(0)
@@ -178,7 +178,7 @@ def test_short_allocations_end_with_the_bytes_of_a_long_one(score, tmp_path, eng
 
 @pytest.mark.slow
 def test_a_shard_that_fails_keeps_those_after_it_from_being_written(score, tmp_path, monkeypatch):
-    """What a failed run leaves is what one left that was killed: the first shards."""
+    """A failed run leaves the first shards, as a killed one does."""
     whole = score(Watch(), "whole", "transformers")
     forward, calls = Decoder._forward, []
 
@@ -199,7 +199,7 @@ def test_a_shard_that_fails_keeps_those_after_it_from_being_written(score, tmp_p
 
 
 class Interrupted(Watch):
-    """Somebody presses Ctrl-C when the second shard is next, while the first is computed."""
+    """A user presses Ctrl-C before the second shard, while the first is computed."""
 
     def __init__(self):
         self.begun = 0
@@ -244,7 +244,7 @@ def test_a_first_shard_is_tried_while_there_is_half_a_minute(score, tmp_path, se
 
 @pytest.mark.slow
 def test_time_spent_on_loading_does_not_count_as_a_slow_shard(score):
-    # After a load of 1 s the rest fits easily into 2.5 s.
+    # After a load of 1 s the other shards fit easily into 2.5 s.
     watch = Watch(Deadline(time.time() + RESERVE + 2.5), Slow(load=0.9, shard=0.01))
     assert score(watch).sentences
 

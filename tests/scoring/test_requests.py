@@ -1,5 +1,3 @@
-"""Requests for sentences, and the tokens and words of their scores."""
-
 from types import SimpleNamespace
 
 import numpy as np
@@ -69,11 +67,12 @@ def test_prefixes_are_shared_where_that_pays():
     ("text", "tokens", "words"),
     [
         ("the cats", [(3, -1.0), (5, -2.0), (8, -0.5)], [("the", -1.0), ("cats", -2.5)]),
-        # White space behind a token, and a token of white space alone.
+        # White space at the end of a token, and a token of white space alone.
         ("the cat", [(4, -1.0), (7, -2.0)], [("the", -1.0), ("cat", -2.0)]),
         ("the cat", [(3, -1.0), (4, -0.25), (7, -2.0)], [("the", -1.0), ("cat", -2.25)]),
         ("a cat", [(1, -1.0), (5, -2.0), (5, -3.0)], [("a", -1.0), ("cat", -2.0), (END, -3.0)]),
-        # After "a" come the first byte of " é", which completes no character, and the rest.
+        # "a" is followed by the first byte of " é", which completes no character, and its other
+        # byte.
         ("a é", [(1, -1.0), (1, -0.5), (3, -2.0)], [("a", -1.0), ("é", -2.5)]),
         ("the cat", [(3, None), (7, -2.0)], [("the", None), ("cat", -2.0)]),
         ("the cat", [(3, float("nan")), (7, -2.0)], [("the", None), ("cat", -2.0)]),

@@ -1,4 +1,4 @@
-"""Scores of items: equal to other computations, stored once, and what goes wrong."""
+"""Test scores of items: equal to other computations, stored once, and errors."""
 
 import json
 import re
@@ -142,7 +142,7 @@ def test_a_spoilt_shard_is_told_with_a_remedy_that_works(trained, tmp_path, dama
 
 @pytest.fixture
 def edit(tmp_path, package_at):
-    """A function that edits one source of a copy of the package, as digests then see it."""
+    """Return a function that edits one source of a copy of the package, which digests then see."""
     copy = tmp_path / "package"
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("__pycache__"))
 
@@ -186,8 +186,11 @@ SAME_NUMBERS = {
     "transformers masked": "99c66cf510640024",
     "vllm causal": "cf22ff34dc257724",
 }
-"""Digest of each engine's code under which its numbers were first made. An edit that moves a number
-brings a new one here; one that is shown to move none, a row in ``records/digest.py``."""
+"""Digests of each engine's code under which its numbers were first made.
+
+An edit that changes a number needs a new digest here; one that changes none, a row in
+``records/digest.py``.
+"""
 
 
 @pytest.mark.parametrize("pair", scorers())
@@ -251,7 +254,7 @@ def items(tmp_path_factory):
 
 @pytest.fixture
 def score(monkeypatch, capsys, caplog):
-    """The command as the workflow calls it, in this process: its exit status, and what it says."""
+    """Return a function that runs the workflow's command here: exit status and messages."""
 
     caplog.set_level("INFO")
 
@@ -270,7 +273,7 @@ def score(monkeypatch, capsys, caplog):
 
 
 def last_words(done):
-    """What a failed command ends with; it must not be a stack trace."""
+    """Return the last line of a failed command, which printed no stack trace."""
     status, said = done
     assert status == 2
     assert "Traceback" not in said
@@ -306,7 +309,7 @@ def test_a_full_disk_costs_the_shard_in_hand_alone(model, items, tmp_path, small
 
 @pytest.fixture
 def copy(model, tmp_path):
-    """A copy of the model that a test may damage: its seal vouches for no file."""
+    """Copy the model without digests of its files, so that a test may damage it."""
     return tiny.copied(model, tmp_path / "copy", files={})
 
 

@@ -1,5 +1,3 @@
-"""The self-test of models that others made, and the start of texts that it chooses."""
-
 import json
 import math
 from collections import Counter
@@ -38,7 +36,7 @@ TEXTS = tiny.sentences(12)
 
 @pytest.fixture
 def foreign(trained, tmp_path):
-    """A function that makes a model of other make: its configuration, weights and tokenizer."""
+    """Return a function that writes a model's configuration, weights and tokenizer."""
 
     def make(kind, architecture="causal", **changes):
         torch.manual_seed(0)
@@ -53,7 +51,7 @@ def foreign(trained, tmp_path):
 
 
 def examine(directory, architecture="causal", **options):
-    """An engine with a model in a directory, and the findings that it follows."""
+    """Return an engine with a model in a directory, and the findings that it follows."""
     checkpoint = tiny.describe(directory, architecture)
     engine = load_engine(checkpoint, "transformers", ScoringOptions(**options))
     findings = engine.self_test()
@@ -68,7 +66,7 @@ def edit_weights(directory, change):
 
 @contextmanager
 def edited_tokenizer(directory):
-    """The tokenizer of a directory's file, which is written with what the block changes."""
+    """Yield the tokenizer of a directory's file, and save the block's changes."""
     path = str(directory / "tokenizer.json")
     tokenizer = Tokenizer.from_file(path)
     yield tokenizer
@@ -233,7 +231,7 @@ def test_findings_are_kept_beside_the_scores_and_not_made_twice(foreign, tmp_pat
     arguments = ([items], checkpoint, tmp_path / "shards", tmp_path / "manifest.json")
     first = score_items(*arguments, "transformers", ScoringOptions())
     assert set(first.checks) >= {"weights", "tokenizer", "causality", "padding", "prefixes"}
-    monkeypatch.setattr(PreTrainedModel, "from_pretrained", None)  # nothing is loaded again
+    monkeypatch.setattr(PreTrainedModel, "from_pretrained", None)  # loading again would fail
     assert score_items(*arguments, "transformers", ScoringOptions()) == first
 
 
@@ -243,7 +241,7 @@ OPENING = "{% for m in messages %}{{ '<s>' + m.role + '\n' + m.content + '</s>' 
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory):
-    """A model that has seen every sentence after ``<s>``."""
+    """Train a model on sentences that all follow ``<s>``."""
     root = tmp_path_factory.mktemp("starts")
     recipe = tiny.RECIPE.model_copy(update={"epochs": 25})
     return tiny.make_transformer(tiny.write_corpus(root / "t.txt"), root / "m" / FILE_NAME, recipe)
@@ -251,7 +249,7 @@ def checkpoint(tmp_path_factory):
 
 @pytest.fixture
 def chat(checkpoint, tmp_path):
-    """The same model with a template in which ``<s>`` opens roles."""
+    """Copy the model, with a template in which ``<s>`` opens roles."""
     tiny.copied(checkpoint, tmp_path)
     (tmp_path / "chat_template.jinja").write_text(OPENING)
     seal(tmp_path / FILE_NAME, read_checkpoint(checkpoint))

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from blimpworks.scoring.passes import packed_passes, padded_passes, plan_rows
 from blimpworks.scoring.trie import build_trie
 
-# Few ids, so that prefixes, repeats and empty sequences come about by themselves.
+# Few ids, so that prefixes, repeats and empty sequences occur by chance.
 SEQUENCES = st.lists(st.lists(st.integers(0, 3), max_size=8), max_size=25)
 WIDTHS = st.integers(1, 12)
 
@@ -36,7 +36,7 @@ def test_a_tree_has_one_node_for_each_distinct_prefix_in_depth_first_order(seque
 
 
 def targets(one):
-    """Place of each edge's result, what the model has read by then, and the token."""
+    """Yield each edge's index in the results, the ids that the model has read, and the token."""
     rows, columns = np.nonzero(one.read)
     for parent, token, place in zip(one.parent, one.token, one.result, strict=True):
         row, column = rows[parent], columns[parent]

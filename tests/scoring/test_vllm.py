@@ -1,4 +1,7 @@
-"""The engine vllm on a real vLLM. Run by ``make test-vllm``; ``make test`` leaves the slow out."""
+"""Test the engine vllm on a real vLLM.
+
+``make test-vllm`` runs all, ``make test`` the fast tests.
+"""
 
 import json
 import os
@@ -49,7 +52,6 @@ def setup(checkpoint):
 
 @pytest.fixture(scope="session")
 def served(setup):
-    """A model behind a server that the tests share."""
     model = make_model(setup)
     yield model
     model.close()
@@ -106,7 +108,7 @@ def test_in_process_equals_served_bit_for_bit(checkpoint, loaded, engine):
 
 @pytest.mark.parametrize("options", [OPTIONS, IN_PROCESS], ids=["served", "in process"])
 def test_code_of_a_checkpoint_is_not_run(checkpoint, tmp_path, options):
-    """By itself too: the engine's class is made without the check that refuses such a model."""
+    """The engine's class alone, made without the check that refuses such a model, runs no code."""
     mark = tmp_path / "mark"
     hostile = make_hostile(checkpoint, tmp_path / "evil", mark)
     with pytest.raises(UserError, match=r"evil\.py is code of its own"):
@@ -190,7 +192,7 @@ def test_a_server_whose_port_another_took_finds_another_port(served, engine, set
     monkeypatch.setattr("blimpworks.scoring.vllm_server.free_port", lambda address: next(remaining))
     server = VllmServer(setup)
     server.port = served.server.port
-    assert not server.ready()  # though something answers there that it is well
+    assert not server.ready()  # although another server reports that it is healthy
     server.start()
     assert server.port == ports[1]
     assert server.ready()
@@ -199,7 +201,7 @@ def test_a_server_whose_port_another_took_finds_another_port(served, engine, set
 
 @pytest.fixture
 def directory(monkeypatch):
-    """Where temporary files go, with a name short enough for sockets below it."""
+    """Return a folder of temporary files whose name is short enough for sockets below it."""
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         monkeypatch.setattr(tempfile, "tempdir", name)
         yield Path(name)
@@ -228,7 +230,7 @@ def score(items, checkpoint, directory, options=OPTIONS):
 
 
 def last_line(process, code=2):
-    """What a failed command ends with; it must not be a stack trace."""
+    """Return the last line of a failed command, which printed no stack trace."""
     _, said = process.communicate()
     assert process.returncode == code, said
     assert "\nTraceback" not in said
@@ -268,7 +270,7 @@ def test_a_broken_model_is_told_in_one_sentence(items, checkpoint, tmp_path):
 
 
 class Moody(BaseHTTPRequestHandler):
-    """A server that is busy, hangs up, or answers, as ``moods`` says of each request."""
+    """A server that is busy, hangs up, or answers, as ``moods`` orders for each request."""
 
     protocol_version = "HTTP/1.1"
 
@@ -291,7 +293,7 @@ class Moody(BaseHTTPRequestHandler):
 
 
 class Stage(VllmServer):
-    """Stands for vLLM where its mishaps cannot be had on demand; ``mood`` is set by tests."""
+    """A stand-in for vLLM that fails on demand; tests set ``mood``."""
 
     starts, said = 0, "torch.OutOfMemoryError: CUDA out of memory."
 
@@ -370,7 +372,7 @@ def test_of_a_server_that_died_only_the_culprit_is_marked(staged, said, mark):
 
 
 def test_many_deadly_sentences_in_a_row_do_not_end_a_job_whose_server_scores_others(staged):
-    deadly = range(80, 90)  # the longest of a shard, say; more than `restarts`
+    deadly = range(80, 90)  # for example the longest of a shard; more than `restarts`
     model, _ = staged(dies_of(*deadly), "Segmentation fault")
     result = model.ask([[number, 5] for number in range(90)])
     assert [i for i, row in enumerate(result) if row == "refused"] == [*deadly]
@@ -428,7 +430,7 @@ def test_the_benchmark_of_speed_prints_its_figures():
 
 @pytest.mark.slow_vllm
 def test_make_gpu_measures_vllm(tmp_path):
-    """In process, and the ways to ask for log-probabilities that this version has."""
+    """It measures vLLM in process, and the ways to request log-probabilities of this version."""
     names = ["models-tiny", "in_process-tiny", "arrays"]
     options = ["--shape", "tiny", "--dtype", "float32", "--rounds", "1", "--seconds", "3000"]
     folders = ["--models", tmp_path / "models", "--output", tmp_path / "out"]

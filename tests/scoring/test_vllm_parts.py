@@ -1,4 +1,4 @@
-"""The parts of the engine vllm that need no vLLM."""
+"""Test the parts of the engine vllm that need no vLLM."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def test_only_the_prompt_that_is_to_blame_is_marked(kinds, size):
             result = [kinds[number] for (number,) in batch if kinds[number] != "good"]
             deadly = "deadly" in result and len(batch) > 1
             troubles = ["deadly"] if deadly else [MARKS[kind] for kind in result]
-            # Whoever computes is gone twice: what was under way comes again.
+            # The computing process is lost twice: its batch comes again.
             rows = [np.array([number], dtype=np.float32) for (number,) in batch]
             outcomes.append(next(lost, None) or (troubles[0] if troubles else rows))
         return outcomes
@@ -112,13 +112,13 @@ def test_the_sockets_of_a_server_have_names_that_the_system_takes(count, monkeyp
 
 @pytest.fixture
 def on(monkeypatch):
-    """Lets this machine be another."""
+    """Return a function that replaces the machine that vLLM's server finds."""
     return lambda machine: monkeypatch.setattr(vllm_server, "find_machine", lambda: machine)
 
 
 @pytest.fixture
 def gemma(tmp_path):
-    """A directory with what is looked at of a model of the kind of Gemma 3 4B."""
+    """Write the inspected files of a model like Gemma 3 4B; return their directory."""
     text = Gemma3TextConfig(vocab_size=300, max_position_embeddings=64)
     Gemma3Config(text_config=text.to_dict()).save_pretrained(tmp_path)
     save_file({"w": np.zeros(1, dtype=np.float32)}, tmp_path / "model.safetensors")
@@ -193,7 +193,7 @@ time.sleep(600)
 
 @pytest.fixture
 def supervised():
-    """A process that asked for a stubborn server, and the numbers of all under it."""
+    """Start a process that asked for a stubborn server; return it and its family's ids."""
     command = [sys.executable, "-P", vllm_supervisor.__file__, sys.executable, "-c", STUBBORN]
     asker = subprocess.Popen([sys.executable, "-c", ASKER, *command], stdout=subprocess.PIPE)
     assert asker.stdout.readline() == b"up\n"
@@ -224,7 +224,7 @@ def test_a_server_that_ends_takes_its_children_along(end, status):
 
 @pytest.mark.parametrize("answers", [False, True])
 def test_vllm_runs_no_code_of_a_model(answers, tmp_path, on):
-    """Neither in process, by the arguments, nor as a server, by the command line."""
+    """Code is excluded in process by the arguments, and as a server by the command line."""
     checkpoint = vllm_kit.make_model(tmp_path)
     on(CPU)
     if answers:
@@ -245,7 +245,7 @@ def test_weights_that_the_files_lack_are_found_by_name(tmp_path):
     save_file(lacking, directory / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(UserError, match=r"lack 3 weights of .* save the model whole"):
         check_names(directory)
-    # vLLM passes over the output's name where both are one, and would compute with zeros.
+    # vLLM ignores the output's name if both are one, and would compute with zeros.
     weights["lm_head.weight"] = weights.pop("model.embed_tokens.weight")
     save_file(weights, directory / "model.safetensors", metadata={"format": "pt"})
     settings = json.loads((directory / "config.json").read_text())

@@ -1,4 +1,4 @@
-"""Scripts that measure speed run on the present code, at a tiny size."""
+"""Test that programs which measure speed run on the present code, at a tiny size."""
 
 import csv
 import json
@@ -36,11 +36,11 @@ OF_THE_MIRROR = {
     "trie_clams": ["en", "--sets", "1", "--shards", "1"],
 }
 OF_VLLM = {"vllm_speed"}
-"""Run by tests/scoring/test_vllm.py in vLLM's own environment."""
+"""Programs that tests/scoring/test_vllm.py runs in vLLM's own environment."""
 OF_A_RELEASE = ("release_prompts", "release_verdicts")
-"""Run on a stand-in for the release, below."""
+"""Programs that run below on a stand-in for the release."""
 OF_A_PEER = {"babylm"}
-"""Needs a checkout of another program, which is no package: not run here."""
+"""Program that needs a checkout of another one, which is no package; no test runs it."""
 SHARED = {"kit", "scoring_kit"}
 
 

@@ -1,4 +1,4 @@
-"""`make gpu` at a tiny size on the processor, and what its report says."""
+"""Test `make gpu` at a tiny size on the processor, and its report."""
 
 import json
 import subprocess
@@ -14,7 +14,6 @@ from report import markdown, table
 
 
 def results(**measurements):
-    """What gpu.json holds, from the rows of measurements."""
     done = {
         name: {"status": "done", "title": "T.", "rows": rows} for name, rows in measurements.items()
     }
@@ -50,7 +49,6 @@ def test_cells_cannot_break_a_table():
 
 
 def make_gpu(tmp_path, **variables):
-    """Run what `make gpu` runs; its output."""
     variables = {name: str(value) for name, value in variables.items()}
     folders = {"MODELS": str(tmp_path / "models"), "OUTPUT": str(tmp_path / "out")}
     return subprocess.run(
@@ -67,7 +65,7 @@ def test_without_a_gpu_it_says_so(tmp_path):
 
 @pytest.mark.long
 def test_a_measurement_that_is_stopped_costs_itself_alone(tmp_path):
-    """All but the named ones are left out; one gets no time, and a second call makes up for it."""
+    """Only named measurements run; one gets no time, and a second call makes up for it."""
     names = "machine models-tiny transformers-tiny"
     common = {"SHAPE": "tiny", "DTYPE": "float32", "PYTHON": sys.executable}
     make_gpu(tmp_path, **common, LIMIT=1, ONLY="machine")
@@ -83,7 +81,7 @@ def test_a_measurement_that_is_stopped_costs_itself_alone(tmp_path):
 
 @pytest.mark.long
 def test_wheels_in_parts_are_put_over_what_a_python_has(tmp_path, request):
-    """No network is needed, and torch is that of the Python which is named."""
+    """It needs no network, and uses torch of the named Python."""
     wheels = tmp_path / "wheels"
     write_wheel(wheels, "blimpworks_probe", "import torch\n", "blimpworks_probe.py")
     [whole] = wheels.iterdir()

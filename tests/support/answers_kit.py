@@ -1,5 +1,3 @@
-"""Tiny models that answer, and tables of prompts, that several test files use."""
-
 from transformers import AutoTokenizer
 
 from blimpworks.campaign.settings.scoring import GenerationJobOptions, VllmOptions
@@ -37,7 +35,7 @@ QUESTIONS = [f"which {noun} {verb} the dog?" for noun in tiny.NOUNS[:5] for verb
 
 
 def make_model(directory, template=None):
-    """A transformer trained on the spot, with a chat template if one is named."""
+    """Train a transformer and return its checkpoint, with a chat template if one is named."""
     corpus = tiny.write_corpus(directory / "text.txt")
     checkpoint = directory / "model" / "checkpoint.json"
     tiny.make_transformer(corpus, checkpoint, recipe=RECIPE)
@@ -45,7 +43,7 @@ def make_model(directory, template=None):
 
 
 def with_template(checkpoint, template):
-    """The same model with a chat template, sealed again."""
+    """Add a chat template to a model, seal it again and return its checkpoint."""
     tokenizer = AutoTokenizer.from_pretrained(checkpoint.parent, local_files_only=True)
     tokenizer.chat_template = TEMPLATES[template]
     tokenizer.save_pretrained(checkpoint.parent)
@@ -55,7 +53,7 @@ def with_template(checkpoint, template):
 
 
 def write_prompts(path, prompts):
-    """A table of prompts; the language is the file's name."""
+    """Write a table of prompts, whose language is the file's name; return its path."""
     same = {"lang": path.stem, "phenomenon": "first_word", "paradigm": "template=1", "template": 1}
     same |= {"nominal": len(prompts), "answer": "dog", "arguments": "{}"}
     rows = [

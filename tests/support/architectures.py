@@ -1,7 +1,7 @@
-"""Scores of tiny models of every architecture, by the product and by a plain loop.
+"""Compare scores of tiny models of every architecture by the product with those of a plain loop.
 
-``python -m support.architectures [MODEL_TYPE …] --out TABLE`` says how they compare;
-``--document TABLE …`` makes docs/models.md of it.
+``python -m support.architectures [MODEL_TYPE …] --out TABLE`` writes how they compare; ``--document
+TABLE …`` makes docs/models.md of such tables.
 """
 
 import argparse
@@ -37,10 +37,7 @@ from support.tiny_architectures import PAIRS, TEXTS, build, entries, form_of
 
 DOCUMENT = REPOSITORY / "docs" / "models.md"
 SPREADS_OF = {"float32": (0.3, 0.1, 0.05), "bfloat16": (0.02,)}
-"""Standard deviations of weights, by number format: the first with which scores are finite.
-
-Wide ones make a leak large; rounding hides it among those of an ordinary model.
-"""
+"""Standard deviations of weights by number format; wide weights make a leak large."""
 NOT_FINITE = "its scores are not finite"
 
 TITLES = {
@@ -70,12 +67,12 @@ How each kind of model is scored is in [transformers](transformers.md).
 
 class Verdict(NamedTuple):
     outcome: str
-    """right, refused, wrong, traceback or not built."""
+    """Right, refused, wrong, traceback or not built."""
     detail: str
 
 
 def run_model(model, **inputs):
-    """Run a model on one row; returns log-probabilities [tokens, vocabulary] in float32."""
+    """Run a model on one row; return log-probabilities [tokens, vocabulary] in float32."""
     inputs = {name: torch.tensor([ids]) for name, ids in inputs.items()}
     try:
         output = model(**inputs, use_cache=False)
@@ -86,10 +83,10 @@ def run_model(model, **inputs):
 
 
 class Reference:
-    """A plain loop: one sentence, or one masked copy of it, in each pass."""
+    """A plain loop, which gives the model one sentence, or one masked copy of it, in each pass."""
 
     def __init__(self, entry, config, directory, dtype):
-        """Load the model with its own class. Raises ValueError where weights are missing."""
+        """Load the model with its own class; raise ValueError if weights are missing."""
         load = getattr(transformers, entry.name).from_pretrained
         self.model, info = load(directory, dtype=dtype, output_loading_info=True)
         self.model.eval()
@@ -105,7 +102,7 @@ class Reference:
 
     @torch.inference_mode()
     def of_ids(self, ids, form):
-        """Compute the log-probabilities [tokens] of a sentence's ids."""
+        """Return the log-probabilities [tokens] of a sentence's ids."""
         rows = torch.arange(len(ids))
         if self.masked:
             return [self._masked(ids, token) for token in range(len(ids))]
@@ -132,13 +129,12 @@ class Reference:
         return run_model(self.model, input_ids=masked)[len(self.before) + token, ids[token]].item()
 
     def scores(self, form):
-        """Compute log-probabilities by sentence."""
         encodings = self.tokenizer.encode_batch(TEXTS, add_special_tokens=False)
         rows = [self.of_ids(encoding.ids, form) for encoding in encodings]
         return dict(zip(TEXTS, rows, strict=True))
 
     def objection(self):
-        """Say why no number of this model is a sentence's probability; None if they are."""
+        """Return why the model's numbers are no probabilities of sentences, or None if they are."""
         ids = self.tokenizer.encode(TEXTS[0], add_special_tokens=False).ids
         whole = self.of_ids(ids, "target")
         if not np.isfinite(whole).all():
@@ -154,10 +150,7 @@ class Reference:
 
 
 def product_scores(directory, architecture, dtype="float32", options=None, pairs=PAIRS):
-    """Score a model's directory with the product; returns log-probabilities by sentence.
-
-    ``architecture`` is the one that a user names. Raises UserError where a sentence has no score.
-    """
+    """Score a model's directory by the product; return log-probabilities by sentence."""
     work = directory.parent
     facts = facts_of(directory, UserChoice(architecture))
     own = {"architecture": facts.architecture, "dtype": dtype, "first_token": facts.first_token}
@@ -215,7 +208,7 @@ def compare(entry, dtype, directory, truth, plain):
             exceeded = max(exceeded, spread_of(error))
             size = np.abs(difference(scores, alone)).max()
             details.append(f"{way}: {size:.2g}, {exceeded / noise:.2g} x the noise {noise:.2g}")
-            # A mixture of experts turns with the batch; prefixes that are shared add nothing.
+            # Scores of a mixture of experts depend on the batch; shared prefixes add no difference.
             batch = is_mixture(truth.config) and len(details) == 1
             right = spread_of(error) < (4 if batch else 2) * noise
         if not right:
@@ -250,7 +243,7 @@ def judge(entry, dtype, directory, config):
 
 
 def short(error):
-    """Write an exception in a line, with where it came from."""
+    """Return an exception as a line, with the file and line number that raised it."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     words = " ".join(str(error).split())[:200]
     return f"{type(error).__name__}: {words} ({Path(last.filename).name}:{last.lineno})"
@@ -273,18 +266,18 @@ def verdict(entry, dtype):
 
 
 def row(title, model_type, verdicts):
-    """Write a line of the document's table: the outcomes, then why there are no scores."""
+    """Return a line of the document's table: the outcomes, then why there are no scores."""
     (first, why), (second, other) = verdicts
     outcome = first if first == second else f"{first}; in bfloat16 {second}"
     reason = "" if first == "right" == second else why if first != "right" else other
-    # Without what differs from one machine to the next.
+    # Messages are cut to what all machines have in common.
     bare = re.sub(r"^DIR\S*:? |\(\S+\.py:\d+\)|;.*", "", " ".join(reason.split()))
     escaped = bare.replace("|", r"\|").replace("<", r"\<").strip()[:160]
     return f"| `{title}` | `{model_type}` | {outcome} | {escaped} |"
 
 
 def document(tables):
-    """Write the text of docs/models.md from tables of verdicts; later ones count."""
+    """Return the text of docs/models.md from tables of verdicts; later tables count."""
     judged = {}
     for line in [line for path in tables for line in path.read_text("utf-8").splitlines()]:
         mapping, model_type, title, dtype, *verdict = line.split("\t")
@@ -325,7 +318,7 @@ def main():
 
 
 def quiet():
-    """Leave only the rows to be read."""
+    """Silence warnings and progress bars, so that only rows are printed."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     transformers.logging.set_verbosity_error()

@@ -1,4 +1,4 @@
-"""ARPA files of n-gram models, and what they say in exact arithmetic."""
+"""Write and read ARPA files of n-gram models, and compute their values in exact arithmetic."""
 
 from fractions import Fraction
 
@@ -9,7 +9,7 @@ from blimpworks.models.text import read_sentences, split_words
 
 
 def write_arpa(text, directory, order):
-    """The ARPA file of a model of ``text``, estimated as ``train_ngram`` does it."""
+    """Write the ARPA file of a model of ``text``, estimated as ``train_ngram`` does."""
     plain, arpa = directory / "plain.txt", directory / "model.arpa"
     sentences = ([word for word, _ in split_words(each)] for each in read_sentences(text))
     plain.write_text("".join(" ".join(words) + "\n" for words in sentences), encoding="utf-8")
@@ -20,10 +20,7 @@ def write_arpa(text, directory, order):
 
 
 def read_arpa(path, vocabulary=None):
-    """Probability and back-off weight (log10, as float32 holds them) of n-grams.
-
-    Of all, or of those that have no word but those of ``vocabulary``.
-    """
+    """Return probability and back-off weight (log10, rounded to float32) by n-gram."""
     entries = {}
     with path.open(encoding="utf-8") as lines:
         for line in lines:
@@ -36,7 +33,7 @@ def read_arpa(path, vocabulary=None):
 
 
 def exact_values(entries, words, order):
-    """Log10 probabilities of words and ``</s>`` after ``<s>``, as fractions."""
+    """Return log10 probabilities of words and ``</s>`` after ``<s>``, as fractions."""
     history, values = ["<s>"], []
     for word in (*words, "</s>"):
         context, value = history[1 - order :], Fraction(0)

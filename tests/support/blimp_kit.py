@@ -1,4 +1,4 @@
-"""BLiMP's released results, and made-up ones and campaigns."""
+"""Write files like BLiMP's released results, and simulated campaigns."""
 
 import json
 import re
@@ -43,8 +43,8 @@ def ratings(mirror, root):
 
 
 def check_cells(exhibit, tables):
-    """Each cell is what its formula gives, and inside its interval if it has one."""
-    # The released table lies below the directory of accuracies, so it is looked up there too.
+    """Check that each cell is the value of its formula, and inside its interval if it has one."""
+    # The released table is stored below the directory of accuracies, so it is looked up there too.
     kinds = ("accuracies", "released", "data_sets")
     of_models = {"accuracies": [path for kind in kinds for path in tables.get(kind, ())]}
     cells_kit.check_cells(exhibit.cells, cells_kit.sources_of(tables | of_models))
@@ -53,7 +53,7 @@ def check_cells(exhibit, tables):
 
 
 def write_release(root, share=0.75):
-    """Files like the released ones, in which every accuracy is the same share."""
+    """Write files like the released ones, in which every accuracy is ``share``."""
     kinds = {"sentence": PHENOMENON_OF, "one-prefix": ONE_PREFIX, "two-prefix": TWO_PREFIX}
     results = [f"UID,type,{','.join(released_results.MODEL_BY_COLUMN)},n"]
     for kind, uids in kinds.items():
@@ -71,10 +71,7 @@ def write_release(root, share=0.75):
 
 
 def campaign(path, models, least=200):
-    """Accuracies of a made-up campaign: each model by all three methods, some right at random.
-
-    Paradigms have unlike numbers of pairs. In another language, the first model is always wrong.
-    """
+    """Write a simulated campaign's accuracies by three methods; in German, the first model errs."""
     random, tables = np.random.default_rng(11), []
     allowed = zip(METHODS, (PHENOMENON_OF, ONE_PREFIX, TWO_PREFIX), strict=True)
     judged_by = [(method, uid) for method, uids in allowed for uid in uids]
@@ -94,7 +91,7 @@ def campaign(path, models, least=200):
 
 
 def write_items(path, per_paradigm=3):
-    """Items of all paradigms; the first pair of passive_1 is twice the same sentence."""
+    """Write items of all paradigms; both sentences of passive_1's first pair are the same."""
     rows = []
     for uid in PHENOMENON_OF:
         for number in range(per_paradigm):
@@ -117,7 +114,7 @@ def write_items(path, per_paradigm=3):
 
 
 def write_scores(path, items, seed, tied=()):
-    """Made-up scores; pairs of the ``tied`` paradigms, and identical ones, are equally probable."""
+    """Write random scores; ``tied`` paradigms' pairs and identical ones are equally probable."""
     random = np.random.default_rng(seed)
     rows = []
     for item in items:
@@ -126,7 +123,7 @@ def write_scores(path, items, seed, tied=()):
         same = item["identical"] or item["paradigm"] in tied
         row = {"item_id": item["item_id"], "status": "scored"}
         for side, values, token in (("good", tokens, 1), ("bad", tokens if same else others, 2)):
-            # A token per word, all with one id.
+            # Each word is one token, and all have one id.
             ends = [word.end() for word in re.finditer(r"\S+", item[side])]
             ids, logprobs = [1 if same else token] * len(ends), [*values[: len(ends)]]
             row |= {f"{side}_ids": ids, f"{side}_logprobs": logprobs, f"{side}_ends": ends}
@@ -137,7 +134,7 @@ def write_scores(path, items, seed, tied=()):
 
 
 def evaluate(root, models, tied=()):
-    """Items, scores and judgements of a made-up campaign by models' names, and bins of them."""
+    """Write items, scores, judgements and bins of a simulated campaign; return their paths."""
     items = root / "items" / "blimp" / "eng.parquet"
     rows = write_items(items)
     evaluations = []

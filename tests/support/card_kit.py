@@ -1,4 +1,4 @@
-"""A small evaluation as tables, for the report card: two models, two languages, known verdicts."""
+"""Write a small evaluation for the report card: two models, two languages, fixed verdicts."""
 
 import math
 from pathlib import Path
@@ -14,7 +14,7 @@ from blimpworks.tables import ACCURACIES, ITEMS, PARITY, write_rows, write_table
 from support import judging_kit, tiny
 
 WRONG: TiePolicy = "wrong"
-# Margins of the pairs: above 0 right, 0 a tie.
+# Margins of the pairs: right above 0, a tie at 0.
 MARGINS = {
     "eng": {"small": [2, 3, 1, -1, 2, 4, -5, 0], "large": [2, 3, 1, 1, 2, 4, 5, -2]},
     "deu": {"small": [1, 1, -3, -4], "large": [1, 1, 3, 4]},
@@ -36,7 +36,7 @@ def sentences(lang):
 
 
 def tokens(text, total):
-    """Log-probabilities and ends of a sentence's words: all of it is in the last word."""
+    """Return log-probabilities and ends of a sentence's words; all but the last have -1."""
     ends = [i for i, sign in enumerate(text) if sign == " "]
     return [(-1.0, end) for end in ends] + [(total + len(ends), len(text))]
 
@@ -53,7 +53,7 @@ def benchmark(root, **changes):
 
 
 def facts(root, **changes):
-    """Facts on the evaluation; ``changes`` are those on its benchmark."""
+    """Return facts on the evaluation; ``changes`` are fields of its benchmark."""
     models = {}
     for name, size in SIZES.items():
         about = {"label": f"{name.title()} model", "hf_id": f"org/{name}", "parameters": size}
@@ -74,11 +74,7 @@ def facts(root, **changes):
 
 
 def write_evaluation(root, texts=sentences, margins_of=MARGINS, ratings=None):
-    """Write items, scores, judgements and accuracies; ``texts`` gives a language's sentences.
-
-    ``ratings`` are people's ratings of the pairs by language.
-    A status in place of a margin is that of a pair that has no scores.
-    """
+    """Write items, scores, judgements and accuracies; a status in place of a margin is no score."""
     judgements = []
     for lang, models in margins_of.items():
         pairs = texts(lang)
@@ -119,7 +115,7 @@ def write_checkpoint(path, name):
 
 
 def write_printed(root, rows, n=100):
-    """Write printed accuracies, (model, lang, phenomenon, paradigm, accuracy) each; their path."""
+    """Write printed accuracies: (model, lang, phenomenon, paradigm, accuracy) of each row."""
     path = root / "accuracies/printed/pairs.parquet"
     table = [
         dict(zip(("model", "lang", "phenomenon", "paradigm", "accuracy"), row, strict=True))
@@ -131,10 +127,7 @@ def write_printed(root, rows, n=100):
 
 
 def write_sensitivity(root, model, lang, rows, skipped=0):
-    """Write what first tokens make of accuracies: (first token, flips, accuracy) each.
-
-    Of 8 pairs the last first token has ``skipped`` some.
-    """
+    """Write the sensitivity to first tokens: rows of (first token, flips, accuracy), on 8 pairs."""
     table = [
         {"variant": f"transformers:{first}", "first_token": first, "dtype": "float32"}
         | {"method": "full_sentence", "n": 8, "skipped": 0, "flips": flips, "flips_beyond": flips}

@@ -19,12 +19,12 @@ SOURCES = {
     "people": "accuracies",
     "model_perplexities": "perplexities",
 }
-"""Sources that cells name, by kind of table, where the two differ."""
+"""Source that cells name, by kind of table, if the two differ."""
 
 
 @cache
 def plain(path):
-    """Rows with plain strings, and with the language and model that their path alone says."""
+    """Return rows with plain strings, and with language and model from the path if they lack."""
     rows = pd.read_parquet(path)
     rows = rows.astype(dict.fromkeys(rows.select_dtypes("category"), object))
     judged = {"item_id", "correct"} <= {*rows.columns}
@@ -37,7 +37,7 @@ def by_place(exhibit):
 
 
 def values(exhibit, row=None):
-    """Values by row and column, or those of a row by column."""
+    """Return an exhibit's values by row and column, or those of one row by column."""
     places = by_place(exhibit).items()
     if row is None:
         return {place: cell.value for place, cell in places}
@@ -45,7 +45,7 @@ def values(exhibit, row=None):
 
 
 def sources_of(tables):
-    """Rows by the name that cells have for their table."""
+    """Return rows by the name that cells have for their table."""
     rows = {"published": [read_printed(tables)]} if "printed" in tables else {}
     for kind in [kind for kind in tables if kind != "printed"]:
         rows.setdefault(SOURCES.get(kind, kind), []).extend(map(plain, tables[kind]))
@@ -53,7 +53,7 @@ def sources_of(tables):
 
 
 def check_cells(cells, rows):
-    """Each cell is what its formula, found by its sentence, gives for the rows that it selects."""
+    """Check that each cell is the value that its formula gives for the rows it selects."""
     assert cells
     sources = {cell.source for cell in cells}
     tables = {source: Selection(rows[source].assign(origin="")) for source in sources}
@@ -64,7 +64,7 @@ def check_cells(cells, rows):
 
 
 def write_exhibit(spec, tables, labels, root):
-    """An exhibit, written in each of its formats."""
+    """Write an exhibit in each of its formats and return it."""
     outputs = {suffix: root / f"{spec.name}.{suffix}" for suffix in FORMATS[spec.kind]}
     exhibit = build_exhibit(spec, tables, labels, root / "cells.parquet", [*outputs.values()])
     assert all(path.stat().st_size for path in outputs.values())

@@ -1,4 +1,4 @@
-"""A copy of the repository in which tests run whole campaigns."""
+"""Make copies of the repository in which tests run whole campaigns."""
 
 import multiprocessing
 import os
@@ -21,12 +21,11 @@ DEMO = "config/demo/config.yaml"
 
 
 def places(name: str) -> dict[str, str]:
-    """Directories of a campaign that shares none with another."""
     return {kind: f"{kind}/{name}" for kind in ("results", "resources", "logs", "benchmarks")}
 
 
 def copy_repository(target: Path) -> None:
-    """What git would commit, as a repository of its own."""
+    """Copy the files that git would commit, and commit them in a new repository."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.check_output(command, cwd=REPOSITORY, text=True)
     for name in filter(None, listed.split("\0")):
@@ -50,7 +49,7 @@ FORKED.set_forkserver_preload(["support.loaded"])
 def _run_module(
     command: Sequence[str], folder: Path, environment: Mapping[str, str], outputs: Sequence[Path]
 ) -> None:
-    """Do in this process what ``python -m`` does with the name of a module and its arguments."""
+    """Run a module in this process as ``python -m`` does; the first word is its name."""
     for number, path in enumerate(outputs, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
     os.chdir(folder)
@@ -62,10 +61,7 @@ def _run_module(
 
 
 class Checkout:
-    """A copy of the repository in which commands are run.
-
-    Commands are forked from a process that has loaded Snakemake, which takes longer than to plan.
-    """
+    """A copy of the repository, where commands fork from a process that has loaded Snakemake."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -87,24 +83,23 @@ class Checkout:
         return self.run("snakemake", *where, *arguments, *chosen)
 
     def make(self, *targets: str, campaign: str = CAMPAIGN):
-        """Run Snakemake, which must succeed."""
         done = self.snakemake(*targets, campaign=campaign)
         assert done.returncode == 0, output_of(done)
         return done
 
     def blimpworks(self, *words: str, **environment: str):
-        """Run a command of ours, which must succeed."""
+        """Run a command of ``blimpworks`` and check that it succeeds."""
         done = self.run("blimpworks", *words, **environment)
         assert done.returncode == 0, output_of(done)
         return done
 
     def cells(self, exhibit: str) -> pd.DataFrame:
-        """Numbers of an exhibit of the demo, such as "clams/table1", by their row and column."""
+        """Return cells of the demo's exhibit, such as "clams/table1", by row and column."""
         path = self.path / f"results/demo/exhibits/{exhibit}.cells.parquet"
         return pd.read_parquet(path).set_index(["row", "column"])
 
     def planned(self, *arguments: str, campaign: str = CAMPAIGN) -> set[str]:
-        """Rules that a dry run would run."""
+        """Return names of the rules that a dry run would run."""
         said = output_of(self.make("-n", *arguments, campaign=campaign))
         if "Nothing to be done" in said:
             return set()
@@ -113,7 +108,7 @@ class Checkout:
         return {rule for rule, _ in rows} - {"total"}
 
     def change(self, name: str = CAMPAIGN, *, without: str = "", **settings) -> None:
-        """Write campaign ``name``: the one for tests with other settings."""
+        """Write campaign ``name``: the campaign for tests with other settings."""
         campaign = yaml.safe_load((self.path / CAMPAIGN).read_text()) | settings
         campaign.pop(without, None)
         (self.path / name).write_text(yaml.safe_dump(campaign))
@@ -140,9 +135,9 @@ class Checkout:
 
 
 def small_campaign(checkout: Path) -> None:
-    """The demo campaign with a shorter training, and without its declared benchmarks.
+    """Write the demo campaign with a shorter training and without declared benchmarks.
 
-    Models are as large as the demo's: what papers print is drawn with sizes and labels of models.
+    Models are as large as the demo's: printed results are drawn with sizes and labels of models.
     """
     campaign = yaml.safe_load((checkout / DEMO).read_text())
     recipe = campaign["training"]["recipes"]["transformer-small"]
@@ -152,17 +147,13 @@ def small_campaign(checkout: Path) -> None:
 
 
 def copy_bytecode(target: Path) -> None:
-    """What Python and the package keep beside sources: bytecode, and digests, which take seconds.
-
-    It holds for a source's size and time stamp, or for all sources' content: it is not used
-    once anything is edited.
-    """
+    """Copy bytecode and digests, which take seconds; those of edited sources are ignored."""
     for cache in (REPOSITORY / "src").rglob("__pycache__"):
         shutil.copytree(cache, target / cache.relative_to(REPOSITORY), dirs_exist_ok=True)
 
 
 def fresh(path: Path, like: Checkout | None = None) -> Checkout:
-    """A checkout in which nothing was built, with the campaign for tests of another, if given."""
+    """Return a checkout in which nothing was built, with the campaign file of ``like``."""
     copy_repository(path)
     copy_bytecode(path)
     small_campaign(path)
@@ -172,19 +163,17 @@ def fresh(path: Path, like: Checkout | None = None) -> Checkout:
 
 
 def take_demo(checkout: Path) -> None:
-    """Copy what ``make demo`` made in this repository, where it did, into a checkout.
-
-    Snakemake makes again what is stale of it, as it would here.
-    """
+    """Copy the products of ``make demo`` in this repository; Snakemake updates stale ones."""
     for name in (".snakemake/metadata", "resources/demo", "results/demo", "logs/demo"):
         if (REPOSITORY / name).exists():
             shutil.copytree(REPOSITORY / name, checkout / name, dirs_exist_ok=True)
 
 
 def copy_of(checkout: Checkout, path: Path) -> Checkout:
-    """A checkout with all that was built in another, but for a crate."""
+    """Return a checkout with all that was built in another, except a crate."""
     shutil.copytree(checkout.path, path, symlinks=True, dirs_exist_ok=True)
-    # A crate, where a test made one, holds the campaign's file: to change that stales it.
+    # A crate that a test made holds the campaign's file, so to edit that file makes the crate
+    # stale.
     crate = path / "results/demo/crate"
     shutil.rmtree(crate, ignore_errors=True)
     crate.with_name("crate.prov.json").unlink(missing_ok=True)

@@ -1,5 +1,3 @@
-"""Commands as people call them, in this process."""
-
 import shlex
 
 import typer
@@ -9,14 +7,14 @@ from blimpworks.cli import app, command_line
 
 
 def run(*words):
-    """What a command prints; it must succeed, and raises what it refuses."""
+    """Run a command, check that it succeeds and return its output; errors are raised."""
     done = CliRunner().invoke(app, [*map(str, words)], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.output
 
 
 def parse(line):
-    """Read a command line as the program does, which there must be with these options."""
+    """Parse a command line as the program does; raise for an unknown command or option."""
     command = typer.main.get_command(command_line())
     with command.make_context("blimpworks", [], resilient_parsing=True) as context:
         name, own, rest = command.resolve_command(context, shlex.split(line))

@@ -1,4 +1,4 @@
-"""A small real results tree to export, and the validator of its crate, without a network."""
+"""Build a small real results tree to export, and validate its crate without a network."""
 
 import io
 import json
@@ -48,7 +48,7 @@ def run(*arguments):
 
 
 def write_campaign(path, results, **settings):
-    """A campaign file for results in ``results``, with the repository's catalogue."""
+    """Write a campaign file for results in ``results``, with the repository's catalogue."""
     catalogue = {name: str(REPOSITORY / f"config/{name}.tsv") for name in ("languages", "models")}
     demo = REPOSITORY / "config/demo"
     catalogue |= {name: str(demo / f"{name}.tsv") for name in ("treebanks", "sources")}
@@ -60,7 +60,7 @@ def write_campaign(path, results, **settings):
 
 
 def evaluate(results, model, checkpoint, engine, *methods):
-    """Scores, judgements and accuracies of a model on the English pairs of ``results``."""
+    """Write scores, judgements and accuracies of a model on the English pairs of ``results``."""
     items = results / "items/multiblimp/eng.parquet"
     scores = results / f"scores/multiblimp/{model}/eng.parquet"
     judged = results / "judgements/multiblimp"
@@ -79,10 +79,7 @@ def evaluate(results, model, checkpoint, engine, *methods):
 
 
 def build_results(results):
-    """Items, scores, judgements, accuracies and Table 5 of one model, as the workflow would.
-
-    ``results`` is where they go; the model and its text lie in the working directory.
-    """
+    """Write one model's items, scores, judgements, accuracies and Table 5 as the workflow would."""
     checkpoint = tiny.make_ngram(tiny.write_corpus(Path("text.txt")), Path("model/checkpoint.json"))
     items = results / "items/multiblimp/eng.parquet"
     sampled = recorded_commands()["sample_items"]
@@ -97,7 +94,7 @@ def build_results(results):
 
 
 def seed_cache(path):
-    """An HTTP cache that holds the RO-Crate context, as the validator would fetch it."""
+    """Write an HTTP cache that holds the RO-Crate context, as the validator would fetch it."""
 
     class FromFile(HTTPAdapter):
         def send(self, request, **_):
@@ -113,7 +110,7 @@ def seed_cache(path):
 
 
 def verdict(crate, cache, profile="provenance-run-crate"):
-    """What the validator finds at its required level, as a list of messages."""
+    """Return messages of the validator's findings at its required level."""
     where = {"rocrate_uri": str(crate), "cache_path": str(cache), "offline": True}
     required = models.Severity.REQUIRED
     settings = models.ValidationSettings(
@@ -123,7 +120,7 @@ def verdict(crate, cache, profile="provenance-run-crate"):
 
 
 def differing_cells(crate):
-    """Cells of a crate that are not what the code of their formula makes of their rows."""
+    """Return cells of a crate that differ from the value of their formula's code on their rows."""
     texts = re.split(
         r"^## (.+)\n\n```python\n", (crate / "formulas.md").read_text("utf-8"), flags=re.M
     )

@@ -1,4 +1,4 @@
-"""Declared benchmarks in a folder of their own, built as a campaign builds them."""
+"""Declare benchmarks in a folder of their own, and build them as a campaign does."""
 
 import json
 from pathlib import Path
@@ -42,7 +42,6 @@ def pairs_of(rows: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 
 def regions_of(row: dict[str, Any]) -> tuple[str, str]:
-    """Critical text of both sentences."""
     sides = ("good", "bad")
     good, bad = (row[side][row[f"{side}_start"] : row[f"{side}_end"]] for side in sides)
     return good, bad
@@ -53,7 +52,7 @@ def jsonl(*records: dict[str, Any]) -> str:
 
 
 def suite(**changes: Any) -> dict[str, Any]:
-    """A test suite of one item with two conditions of two regions."""
+    """Return a test suite of one item with two conditions of two regions."""
 
     def condition(name: str, verb: str) -> dict[str, Any]:
         contents = ["The cats", verb]

@@ -13,7 +13,7 @@ BENCHMARK, LANG = "clams", "eng"
 
 
 class Evaluation:
-    """An evaluation of few pairs, whose tables commands make, in the current directory."""
+    """An evaluation of few pairs in the current directory, whose tables the commands make."""
 
     def __init__(self, folder, benchmark=BENCHMARK):
         self.folder, self.results, self.benchmark = folder, folder / "results", benchmark
@@ -41,7 +41,7 @@ class Evaluation:
         return sampled
 
     def judge(self, margins, model="small", near_tie=0.01, items=None):
-        """Judge pairs whose good sentences are ahead by ``margins``, in nats; NaN is too long."""
+        """Judge pairs whose good sentences lead by ``margins`` nats; NaN means too long a pair."""
         scores = self.table("scores", model)
         lost = {i: "too_long" for i, margin in enumerate(margins) if math.isnan(margin)}
         write_scores(scores, [([(margin - 9.0, 3)], [(-9.0, 3)]) for margin in margins], lost)

@@ -9,7 +9,7 @@ from blimpworks.records.reading import OWN_HASH, record_hash
 
 
 def embellished(text):
-    """A table with another number in its last cell."""
+    """Return a table with another number in its last cell."""
     return re.sub(r"[^,]+$", "95.5", text.rstrip()) + "\n"
 
 
@@ -20,7 +20,7 @@ def alter_a_byte(path):
 
 
 def rewrite(sidecar, edit):
-    """Edit a record, and make its hash of itself right again."""
+    """Edit a record, and update its hash of itself."""
     record = json.loads(sidecar.read_text("utf-8"))
     edit(record)
     record[OWN_HASH] = record_hash(record)
@@ -28,7 +28,7 @@ def rewrite(sidecar, edit):
 
 
 def forge(path, edit):
-    """Edit a product's text, and its hash in the record of its job, and the record's own."""
+    """Edit a product's text, its hash in the record of its job, and the record's own hash."""
     text = path.read_text("utf-8")
     assert edit(text) != text
     path.write_text(edit(text), "utf-8")

@@ -1,19 +1,19 @@
-"""Damage that files come by, from seeds: what becomes of the bytes of a small valid file.
+"""Damage the bytes of small valid files as accidents do, from seeds.
 
-``STRUCTURAL`` damage can be seen: what reads such a file must refuse it, or read the same data.
+``STRUCTURAL`` damage can be seen: a reader of such a file must refuse it, or read the same data.
 Other damage can leave another valid file, such as one with another letter.
 """
 
 import re
 
 PLACES = re.compile(rb"[^\t,;:|=\n\"{}\[\] ]+")
-"""What may be a cell or a value."""
+"""Pattern of text that may be a cell or a value."""
 WIDE = 200_000
 DEEP = 20_000
 
 
 def _line(data, random, skip=1):
-    """Start and end, line end included, of a line that is not among the first."""
+    """Return start and end, line end included, of a line that is not among the first."""
     lines = data.splitlines(keepends=True)
     at = random.randrange(min(skip, len(lines) - 1), len(lines)) if lines else 0
     start = sum(map(len, lines[:at]))
@@ -21,7 +21,6 @@ def _line(data, random, skip=1):
 
 
 def _replaced(data, random, new):
-    """``data`` with a value replaced."""
     matches = list(PLACES.finditer(data))
     if not matches:
         return data + new
@@ -30,7 +29,7 @@ def _replaced(data, random, new):
 
 
 def _cells(data, random, change):
-    """``data`` with the cells of a line changed, by the separator that the line has most."""
+    """Return ``data`` with the cells of a line changed."""
     start, end = _line(data, random)
     line = data[start:end].rstrip(b"\r\n")
     separator = next((each for each in (b"\t", b",", b";") if each in line), b"\t")
@@ -39,7 +38,7 @@ def _cells(data, random, change):
 
 
 def cut(data, random):
-    """Ends in the middle of a line (of a binary file, anywhere)."""
+    """Cut the file in the middle of a line (a binary file, anywhere)."""
     body = data.rstrip(b"\r\n")
     places = [n for n in range(1, len(body)) if body[n - 1] != 10 and body[n] not in (10, 13)]
     return data[: random.choice(places)] if places else b""
@@ -83,7 +82,6 @@ def add_cell(data, random):
 
 
 def utf16(data, _random):
-    """Text in another encoding, whose bytes are no UTF-8."""
     return data.decode("utf-8", "replace").encode("utf-16")
 
 
@@ -93,7 +91,7 @@ def bad_byte(data, random):
 
 
 def nuls(data, random):
-    """Zeros in place of some bytes, as a lost disk block leaves them."""
+    """Put zeros in place of some bytes, as a lost disk block leaves them."""
     at = random.randrange(len(data))
     return data[:at] + bytes(len(data[at : at + 16])) + data[at + 16 :]
 
@@ -107,12 +105,12 @@ def empty(_data, _random):
 
 
 def blank(_data, _random):
-    """White space is in it."""
+    """Replace the file by white space."""
     return b" \n \n"
 
 
 def deep(_data, random):
-    """Lists or objects inside one another, 20,000 deep."""
+    """Nest lists or objects 20,000 deep."""
     return random.choice([b"[", b'{"a":', b"- "]) * DEEP
 
 

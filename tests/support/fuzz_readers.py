@@ -1,7 +1,7 @@
-"""All that reads a file that people or other programs make: the valid files, and the functions.
+"""List every reader of files that people or other programs make, with a valid file for each.
 
-A reader's ``same`` says of damage that can be seen why its files may not show it. Data that a
-reader counts beside what it gives (``noted``) are accounted for.
+A reader's ``same`` says why its files may not show damage that can be seen in others. A reader
+accounts for damage if it counts it beside its data (``noted``).
 """
 
 import io
@@ -71,7 +71,7 @@ DEMO_PAIRS = DEMO / "benchmarks/demo_pairs"
 
 
 class Data(NamedTuple):
-    """What a reader gives: data, and what it says of damage that it passes over."""
+    """A reader's data, and its notes on damage that it passes over."""
 
     content: Any
     noted: Any = None
@@ -79,20 +79,20 @@ class Data(NamedTuple):
 
 @dataclass(frozen=True)
 class Reader:
-    """A reader, and how its valid file is made."""
+    """A reader, and a function that writes a valid file for it."""
 
     name: str
     write: Callable[[Path], Path]
-    """Writes a valid file, and what belongs to it, into a folder; the file."""
+    """Function that writes a valid file and its companions into a folder, and returns the file."""
     read: Callable[[Path], Any]
     module: str
-    """The module that opens the file, below ``blimpworks``."""
+    """Module that opens the file, below ``blimpworks``."""
     same: Mapping[str, str] = field(default_factory=dict)
-    """Damage that can be seen in other files, and why not in these."""
+    """Damage that can be seen in other files, and why it cannot be seen in these."""
 
 
 def among(files, name):
-    """One of several files, texts or bytes, by their names."""
+    """Return a function that writes files, texts or bytes by name, and returns one's path."""
 
     def write(folder):
         for file, content in files.items():
@@ -112,7 +112,7 @@ def json_file(name, value):
 
 
 def beginning(source, lines=None, name=None):
-    """A file with the first lines of one of the repository, or with all."""
+    """Return a function that writes a file of the repository, or its first ``lines`` lines."""
     kept = source.read_text(encoding="utf-8").splitlines(keepends=True)[:lines]
     return text_file(name or source.name, "".join(kept))
 
@@ -131,8 +131,6 @@ def table(source, row):
     return beginning(CONFIG / source, 12), lambda path: read_rows(row, path)
 
 
-# Treebanks and words
-
 FRENCH_TREES = (DEMO / "data/ud/UD_French-Demo/fr_demo-ud-test.conllu").read_text()
 TREES = "\n\n".join([*FRENCH_TREES.split("\n\n")[:4], ""])
 
@@ -147,8 +145,6 @@ def unimorph(path):
     entries = list(read_unimorph(path, "eng", (), MultiblimpOptions(), odd))
     return Data(entries, +odd)
 
-
-# CLAMS
 
 SETS = "".join(
     f"True\tthe {noun} {verb}s\nFalse\tthe {noun} {verb}\n"
@@ -174,8 +170,6 @@ def grammar(path):
     )
     return repr((read.templates, read.rules, read.vary))
 
-
-# BLiMP
 
 PARADIGM = "adjunct_island"
 
@@ -206,8 +200,6 @@ def lexicon(path):
     return repr((read.nouns, read.verbs, read.classes.wider))
 
 
-# Declared benchmarks
-
 PAIRS = "good,bad,kind\n" + "".join(
     f"The cats sleep {n}.,The cats sleeps {n}.,x\n" for n in range(5)
 )
@@ -232,9 +224,6 @@ def zipped():
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("data.csv", PAIRS)
     return buffer.getvalue()
-
-
-# Tables, records, models
 
 
 def item_table(folder):
@@ -349,7 +338,7 @@ ROWS, NULS = LAST_CELL | WIDE, {"nuls": "words are taken as they are"}
 READERS = [
     Reader(*row)
     for row in (
-        # name, file, what reads it, the module that opens it, and damage that it may not see
+        # name, file, reader, the module that opens it, and damage that it may not see
         ("languages", *table("languages.tsv", LanguageRow), TABLES, ROWS),
         ("treebanks", *table("treebanks.tsv", TreebankRow), TABLES, ROWS),
         ("sources", *table("sources.tsv", SourceRow), TABLES, ROWS),

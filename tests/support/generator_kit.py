@@ -1,4 +1,4 @@
-"""Generated pairs of declared paradigms, for tests of what must hold of each."""
+"""Generate pairs of declared paradigms, for tests of rules that hold for every pair."""
 
 from functools import cache, lru_cache
 

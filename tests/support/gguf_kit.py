@@ -1,4 +1,4 @@
-"""Tiny models as GGUF files, and in packages."""
+"""Write tiny models as GGUF files, and packages that contain them."""
 
 import json
 import zipfile

@@ -1,4 +1,4 @@
-"""Attribute-varying grammars of the tests, and the released ones."""
+"""Read attribute-varying grammars of the tests, and the released ones."""
 
 import lzma
 
@@ -20,7 +20,7 @@ def write(directory, text, name="case.avg"):
 
 
 def flagged(lines):
-    """Lines as ``T sentence`` and ``F sentence``."""
+    """Return lines as ``T sentence`` and ``F sentence``."""
     return [f"{line[0]} {line.rstrip().partition('	')[2]}" for line in lines]
 
 
@@ -35,7 +35,7 @@ def lines(path, variant="published", common=None):
 
 
 def released(mirror, directory, lang):
-    """A language's grammars, unpacked: common.avg, the others by name."""
+    """Unpack a language's grammars; return the paths of common.avg and of the others by name."""
     paths = sorted((mirror / "clams" / f"{lang}_replication").glob("*.avg.xz"))
     directory.mkdir(parents=True, exist_ok=True)
     unpacked = {}

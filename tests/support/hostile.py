@@ -1,4 +1,4 @@
-"""Models that bring code of their own, which leaves a mark where it is run."""
+"""Make models that bring their own code, which leaves a mark where it is run."""
 
 import json
 import shutil
@@ -11,13 +11,13 @@ CODE = "from pathlib import Path\nPath({mark!r}).write_text('run')\n"
 
 
 def edit(path, **changes):
-    """Change fields of a JSON file, which need not be there."""
+    """Change fields of a JSON file; create the file if it is missing."""
     fields = json.loads(path.read_text()) if path.exists() else {}
     path.write_text(json.dumps(fields | changes))
 
 
 def reseal(checkpoint):
-    """Seal a checkpoint as nobody else does: without a look at what is in it."""
+    """Seal a checkpoint without a look at its content, as no command does."""
     files = {p.name: sha256_of(p) for p in checkpoint.parent.iterdir() if p.name != FILE_NAME}
     sealed = read_description(checkpoint).model_copy(update={"files": files})
     checkpoint.write_text(sealed.model_dump_json())
@@ -25,10 +25,7 @@ def reseal(checkpoint):
 
 
 def make_hostile(checkpoint, folder, mark):
-    """A copy of a checkpoint, of a kind that only its own code knows; it writes the file ``mark``.
-
-    Returns the copy's ``checkpoint.json``, whose digests are right.
-    """
+    """Copy a checkpoint with a model type of its own code, which writes the file ``mark``."""
     shutil.copytree(checkpoint.parent, folder)
     (folder / "evil.py").write_text(CODE.format(mark=str(mark)))
     classes = {f"Auto{name}": f"evil.{name}" for name in CLASSES}

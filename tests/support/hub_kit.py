@@ -1,7 +1,7 @@
-"""A hub of models on the loopback, for the real client library.
+"""Serve a hub of models on the loopback, for the real client library.
 
-It answers as huggingface.co is documented to: API and small files from one port, large files from
-another (a CDN, by redirect), refusals with the headers that the client reads.
+It answers as huggingface.co documents: API and small files from one port, large files from another
+(a CDN, by redirect), refusals with the headers that the client reads.
 """
 
 import json
@@ -18,11 +18,11 @@ from huggingface_hub import constants
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 GOOD, EXPIRED = "hf_good", "hf_expired"
-"""A token whose owner has accepted all licences, and one that was revoked."""
+"""A token whose owner has accepted all licences, and a revoked token."""
 
 
 class Handler(BaseHTTPRequestHandler):
-    """What both ports have in common: troubles, parts of files, connections that break."""
+    """The answers that both ports share: ordered errors, ranges of files, broken connections."""
 
     protocol_version = "HTTP/1.1"
 
@@ -33,7 +33,7 @@ class Handler(BaseHTTPRequestHandler):
         self.do_GET()
 
     def trouble(self):
-        """Answer as a trouble says that was ordered for this request; whether there was one."""
+        """Answer with the error that a test ordered for this request; return whether it did."""
         for each in self.server.troubles:
             text, status, headers = each
             if text in f"{self.command} {self.path}":
@@ -43,7 +43,7 @@ class Handler(BaseHTTPRequestHandler):
         return False
 
     def part_of(self, body, headers):
-        """Bytes of a file, or the part that is requested of them."""
+        """Answer with the bytes of a file, or with the requested range."""
         span = self.headers.get("Range")
         if not span:
             return self.answer(200, body, headers)
@@ -66,7 +66,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Cdn(Handler):
-    """Where large files lie, under their SHA-256 and a signature; and Xet's chunks do not."""
+    """The port of large files, stored by SHA-256 with a signature; Xet's chunks are missing."""
 
     def do_GET(self):
         self.server.requests.append((self.path, dict(self.headers)))
@@ -104,7 +104,7 @@ class Hub(Handler):
         return getattr(self, verb)(repo, commit, "/".join(rest[1:]))
 
     def refusal(self, repo, verb):
-        """Status, body and headers with which a request is refused, if it is."""
+        """Return status, body and headers of the refusal of a request, or None."""
         token = self.headers.get("Authorization", "").removeprefix("Bearer ")
         if token == EXPIRED:
             said = "Invalid credentials in Authorization header"
@@ -113,7 +113,7 @@ class Hub(Handler):
             return 403, b"", {"X-Error-Message": "Access to this resource is disabled."}
         if repo not in self.server.repositories and repo not in self.server.renamed:
             return 401, b"", {"X-Error-Code": "RepoNotFound", "X-Error-Message": "Not found"}
-        # What a gated model consists of, everybody may know.
+        # The file list of a gated model is public.
         if repo in self.server.gated and verb in ("resolve", "auth-check") and token != GOOD:
             said = f"Access to model {repo} is restricted."
             status = 403 if token else 401
@@ -167,7 +167,7 @@ class Hub(Handler):
 
 
 class Server(ThreadingHTTPServer):
-    """One of the two ports; what goes wrong there is told by its attributes."""
+    """One of the two ports; its attributes order errors."""
 
     daemon_threads = True
 
@@ -178,14 +178,14 @@ class Server(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
     def reset(self):
-        self.troubles = []  # (text in a request, status, headers) of answers, each given once
-        self.cuts = []  # bytes after which the first transfers of files break off
+        self.troubles = []  # (text in a request, status, headers) of answers, each used once
+        self.cuts = []  # numbers of bytes after which the first transfers of files break off
         self.spoil = lambda body: body  # changes large files on their way
-        self.spoil_small = lambda body: body  # changes small ones
+        self.spoil_small = lambda body: body  # changes small files
         self.requests = []  # path and headers of each
 
     def handle_error(self, request, client_address):
-        pass  # a client that has gone
+        pass  # the client has gone
 
     def close(self):
         self.shutdown()
@@ -193,7 +193,7 @@ class Server(ThreadingHTTPServer):
 
 
 class HubServer(Server):
-    """A hub, with its CDN."""
+    """A hub with its CDN."""
 
     def __init__(self, repositories):
         self.repositories = repositories
@@ -204,7 +204,7 @@ class HubServer(Server):
         super().reset()
         self.cdn.reset()
         self.cdn.files = {}
-        self.asked = []  # paths that were requested, and not of the CDN
+        self.asked = []  # paths that were requested from the hub
         self.gated, self.disabled, self.renamed = {"lab/gated"}, set(), {}
         self.heads = {}  # commit of a (repository, branch), if not COMMIT
         self.history = {}  # files of a (repository, commit), if not the repository's
@@ -219,7 +219,7 @@ class HubServer(Server):
         return self.history.get((repo, commit), self.repositories.get(repo))
 
     def move(self, repo, revision, commit, files):
-        """Let a branch, tag or pull request be another commit, with files of its own."""
+        """Make a branch, tag or pull request point to another commit with files of its own."""
         self.heads[repo, revision], self.history[repo, commit] = commit, files
 
     def close(self):
@@ -229,7 +229,7 @@ class HubServer(Server):
 
 @contextmanager
 def serving(repositories) -> Iterator[HubServer]:
-    """A hub that has the given repositories: bytes of files by name, by owner/name."""
+    """Serve a hub that has the given repositories: bytes of files by name, by owner/name."""
     server = HubServer(repositories)
     try:
         yield server
@@ -238,7 +238,7 @@ def serving(repositories) -> Iterator[HubServer]:
 
 
 def use(hub, store, patch):
-    """Let the hub's library of this process use a hub, and a cache below a directory."""
+    """Point this process's hub library to a hub, and to a cache below a directory."""
     for name in [name for name in os.environ if name.startswith(("HF_", "BLIMPWORKS_"))]:
         patch.delenv(name)
     patch.setenv("NO_PROXY", "*")

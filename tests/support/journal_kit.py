@@ -1,4 +1,4 @@
-"""Attempts of jobs, and commands that stand in for a SLURM that is not on every machine."""
+"""Make attempts of jobs, and commands that stand in for SLURM, which not every machine has."""
 
 import stat
 import uuid
@@ -13,7 +13,7 @@ ASKED = journal.Asked(mem_mb=64000, minutes=240, gpus=2, cores=8)
 
 
 def scored(new, sentences=90, **facts):
-    """Sentences of nine tokens each, scored at 450 tokens a second after 30 s of loading."""
+    """Return counts of sentences of nine tokens, at 450 tokens a second after 30 s of loading."""
     own = {"done": new, "tokens": 9 * new, "load_seconds": 30.0, "score_seconds": new / 50}
     return journal.Scored(sentences=sentences, new=new, **(own | facts))
 
@@ -28,7 +28,7 @@ JOBS = count(1000)
 
 
 def attempt(cause, new=None, *, job=None, seconds=9.5, rss_mb=100, begun=None):
-    """One that ended so, having scored some sentences; ``lost`` and ``open`` have no end."""
+    """Return an attempt that ended with ``cause``; ``lost`` and ``open`` have no end."""
     begun = begun or started(job or str(next(JOBS)))
     known = None if new is None else scored(new)
     if cause in ("lost", "open"):
@@ -47,7 +47,7 @@ def write_attempts(log, *attempts):
 
 
 def write_progress(log, known, attempt=None, ago=0.0, languages=None):
-    """The progress file of a job that was last heard of so many seconds ago."""
+    """Write the progress file of a job whose last update was ``ago`` seconds ago."""
     ident = attempt.started.attempt if attempt else uuid.uuid4().hex
     facts = {"attempt": ident, "updated": journal.now() - timedelta(seconds=ago)}
     counts = {

@@ -1,5 +1,3 @@
-"""Judgements of scores that a test writes itself."""
-
 import math
 
 import pyarrow as pa
@@ -11,10 +9,10 @@ from support import tiny
 
 
 def write_scores(path, rows, statuses=None, ids=None, rounding=2.0**-24):
-    """A scores table from (good, bad) lists of (log-probability, end) per item.
+    """Write a scores table from (good, bad) lists of (log-probability, end) per item.
 
-    ``ids`` of the tokens, by item and side; those not given are 7 in good and 8 in bad sentences.
-    Their log-probabilities are known to within ``rounding``, relatively.
+    ``ids`` are those of the tokens by item and side; the default is 7 in good and 8 in bad
+    sentences. Log-probabilities have the relative error ``rounding``.
     """
     data = {name: [] for name in SCORES.names}
     for i, sides in enumerate(rows):
@@ -52,8 +50,8 @@ def judged(directory, pairs, rows, *, method="full_sentence", columns=None, **mo
 class Condition:
     """A sentence of regions, each a text (or its name and text) and the surprisals of its tokens.
 
-    Regions are numbered where they have no name. A token begins where the one before it ends: the
-    first of a region with the space before it, each other one with the region's next character.
+    Regions without a name are numbered. A token begins where the one before it ends: the first of a
+    region with the space before it, each later one with the region's next character.
     """
 
     def __init__(self, *regions):
@@ -71,7 +69,7 @@ class Condition:
 
 
 def write_open_items(path, sentences, **columns):
-    """An items table of single sentences, with columns beyond the schema."""
+    """Write an items table of single sentences, with columns beyond the schema."""
     more = {name: columns.pop(name) for name in [*columns] if name not in ITEMS.names}
     table = tiny.items_table([(sentence, sentence) for sentence in sentences], **columns)
     for name, values in more.items():
@@ -81,10 +79,7 @@ def write_open_items(path, sentences, **columns):
 
 
 def write_designs(path, items, predictions, **columns):
-    """An items table of items that are conditions by name; their ids are i0, i1, … by row.
-
-    ``predictions`` are those of all items, or a list for each.
-    """
+    """Write an items table of conditions by name, with item ids i0, i1, … by row."""
     rows = [(f"item {i}", name, each) for i, one in enumerate(items) for name, each in one.items()]
     formulas = predictions if isinstance(predictions[0], list) else [predictions] * len(items)
     return write_open_items(
@@ -105,7 +100,7 @@ def write_designs(path, items, predictions, **columns):
 def judged_designs(
     directory, items, predictions, *, method="critical_region", columns=None, **more
 ):
-    """Judgements of items of several conditions, whose tokens have the surprisals they say."""
+    """Judge items of several conditions, whose tokens have the given surprisals."""
     path = write_designs(directory / "items.parquet", items, predictions, **columns or {})
     tokens = [(each.tokens, each.tokens) for one in items for each in one.values()]
     return _judged(judge_designs, directory, path, tokens, method, **more)
@@ -114,7 +109,7 @@ def judged_designs(
 def judged_sentences(
     directory, values, acceptable, *, method="full_sentence", columns=None, **more
 ):
-    """Judgements of single sentences of one token, whose log-probabilities are ``values``."""
+    """Judge single sentences of one token, whose log-probabilities are ``values``."""
     columns = {"acceptable": acceptable} | (columns or {})
     items = write_open_items(directory / "items.parquet", ["a b"] * len(values), **columns)
     tokens = [([(value, 3)], [(value, 3)]) for value in values]

@@ -1,4 +1,4 @@
-"""Tables in LaTeX, set on a page of the ACL's: two columns of 7.7 cm."""
+"""Typeset tables with LaTeX on a page of the ACL's: two columns of 7.7 cm."""
 
 import os
 import re
@@ -10,7 +10,7 @@ PROGRAM = shutil.which("xelatex")
 NEEDED = ("adjustbox.sty", "booktabs.sty", "fontspec.sty", "siunitx.sty", "ucharclasses.sty")
 FONTS = ("DejaVu Serif", "Amiri", "Lohit Devanagari")
 TOLERANCE = 1.0
-"""Points that a line may be too wide."""
+"""Points by which a line may exceed its column."""
 OVERFULL = re.compile(r"Overfull \\hbox \(([\d.]+)pt too wide\)")
 PREAMBLE = r"""\documentclass[11pt,a4paper,twocolumn]{article}
 \usepackage[a4paper,textwidth=16cm,textheight=24.7cm,columnsep=0.6cm]{geometry}
@@ -27,7 +27,7 @@ PREAMBLE = r"""\documentclass[11pt,a4paper,twocolumn]{article}
 
 
 def lacking() -> str:
-    """What this machine lacks to set tables, and Debian's packages of it; nothing if it has all."""
+    """Return what this machine lacks to typeset tables, with Debian's packages; "" if nothing."""
     if PROGRAM is None:
         return "needs XeLaTeX: texlive-xetex, -latex-extra and -science of Debian"
     missing = [name for name in NEEDED if not _output("kpsewhich", name)]
@@ -40,15 +40,12 @@ def _output(*command: str) -> str:
 
 
 def overfull_lines(tables: list[Path], folder: Path) -> dict[str, float]:
-    """Points by which lines of tables pass their column or page, for those above ``TOLERANCE``.
-
-    By name of the table; raises AssertionError with the end of the log where one doesn't compile.
-    """
+    """Return points by which tables exceed their page; raise if one doesn't compile."""
     parts = [f"\\typeout{{TABLE {path}}}\n\\input{{{path}}}\n\\clearpage\n" for path in tables]
     source = folder / "tables.tex"
     source.write_text(f"{PREAMBLE}{''.join(parts)}\\end{{document}}\n", encoding="utf-8")
     command = [str(PROGRAM), "-interaction=nonstopmode", "-halt-on-error", source.name]
-    # Long lines of the log are not broken.
+    # Keeps LaTeX from breaking long lines of the log.
     environment = os.environ | {"max_print_line": "1000"}
     done = subprocess.run(command, cwd=folder, capture_output=True, check=False, env=environment)
     log = source.with_suffix(".log").read_text("utf-8", errors="replace")

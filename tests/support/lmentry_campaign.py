@@ -1,8 +1,8 @@
-"""A campaign on Multi-LMentry in small: prompts, answers, and verdicts by both methods.
+"""Simulate a small campaign on Multi-LMentry: prompts, answers, and verdicts by both methods.
 
-The models are simulated: each gives the right answer with a probability of its own, in one of a
-few wordings. What the published rules make of Korean answers and of German nouns is as the
-release's scorers do it.
+Each simulated model gives the right answer with its own probability, in one of a few wordings.
+Verdicts of the published rules on Korean answers and German nouns are those of the release's
+scorers.
 """
 
 import json
@@ -51,7 +51,7 @@ def prompt_row(lang, task, template, number, arguments, **more):
 
 
 def prompts(lang, per_template=4):
-    """Prompts of every task and subset: three templates, answers in both places."""
+    """Yield prompts of every task and subset: three templates, the answer in either position."""
     right, wrong = WORDS.get(lang, DEFAULT)
     arguments = {"word": right, "distractor": wrong, "query": wrong}
     for task in (*TASKS, *SUBTASKS):
@@ -66,7 +66,7 @@ def prompts(lang, per_template=4):
 
 
 def reply(lang, prompt, right, random):
-    """An answer, and what both methods make of it: correct and rule of each."""
+    """Return an answer, and the verdict and rule of both methods."""
     good, bad = WORDS.get(lang, DEFAULT)
     wordings = (good, f"{good}.", f"<think>{bad}? No.</think>{good}", f"=“{good}”")
     text = wordings[random.integers(len(wordings))] if right else bad
@@ -90,7 +90,7 @@ def judgement(prompt, method, correct, rule):
 
 @dataclass
 class Campaign:
-    """Where the tables of a simulated campaign are."""
+    """The tables of a simulated campaign."""
 
     root: Path
     models: dict[str, float]
@@ -134,7 +134,7 @@ class Campaign:
     def _answer(self, lang, model, skill, asked, random):
         answered, judged, tasks = [], [], (*TASKS, *SUBTASKS)
         for prompt in asked:
-            # Later tasks are harder, so that ranks are told apart.
+            # Later tasks are harder, so that ranks differ.
             right = random.random() < skill * (1 - tasks.index(prompt["phenomenon"]) / 80)
             text, *verdicts = reply(lang, prompt, right, random)
             fields = {"status": "ok", "text": text, "finish": "stop", "tokens": 3, "opened": False}
@@ -146,7 +146,7 @@ class Campaign:
 
 
 def draw(campaign, folder, lang="eng", **options):
-    """A sheet of the campaign's answers to label, and its key; by default five of each task."""
+    """Draw a sheet of the campaign's answers to label, and its key; five of each task."""
     sheet, key = folder / f"{lang}.csv", folder / f"{lang}.key.parquet"
     answers = {model: campaign.answers(lang, model) for model in campaign.models}
     chosen = SheetOptions(**{"per_task": 5, **options})
@@ -155,7 +155,7 @@ def draw(campaign, folder, lang="eng", **options):
 
 
 def fill(sheet, key, campaign, lang):
-    """Two filled copies of a sheet: Anna's, with the corrected verdicts, and Bert's."""
+    """Write two filled copies of a sheet: Anna's with the corrected verdicts, and Bert's."""
     hidden = {row["row"]: row for row in read_table(SHEET_KEY, key).to_pylist()}
     verdicts = {}
     for model in campaign.models:
@@ -176,7 +176,7 @@ def fill(sheet, key, campaign, lang):
 
 
 def build(name, tables, labels, root):
-    """An exhibit, and the file of its cells."""
+    """Build an exhibit; return it and the file of its cells."""
     spec, cells = find_exhibit(f"lmentry/{name}"), root / f"{name}.cells.parquet"
     return build_exhibit(
         spec, {need: tables[need] for need in spec.needs}, labels, cells, []

@@ -1,4 +1,4 @@
-"""What the tests of Multi-LMentry's prompts share: real resources, and a small language's."""
+"""Load real resources of Multi-LMentry's prompts, and those of a small language."""
 
 import json
 
@@ -21,7 +21,7 @@ PACKS = {path.stem: path for path in sorted((CONFIG / "languages").glob("*.yaml"
 SOURCES = read_rows(SourceRow, REPOSITORY / "config/sources.tsv")
 PINNED = [row for row in SOURCES if row.kind == RESOURCE]
 LANGUAGES = tuple(lang for lang in PACKS if any(row.lang == lang for row in PINNED))
-"""Those of the paper; others have resources of our own in the repository."""
+"""Languages of the paper; others have resources of the repository's own."""
 
 
 def needs_mirror(test):
@@ -34,7 +34,7 @@ def files_of(lang, directory):
 
 
 def drawn_of(lang, variant, directory):
-    """All arguments of each task of a language."""
+    """Return all arguments of each task of a language."""
     known, pack = read_declarations(DECLARATIONS), read_pack(PACKS[lang])
     if variant == "corrected" and pack.yes_no_corrected:
         pack = pack.model_copy(update={"yes_no": pack.yes_no_corrected})
@@ -56,7 +56,7 @@ SENTENCES = ["The cat sat down.", "A dog ran home.", "We like plums, pears.", "F
 
 
 def write_resources(folder):
-    """Resource files of a small language; their paths."""
+    """Write resource files of a small language; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     every = [w for words in NOUNS.values() for w in words] + ["run", "on", "I", "Zoe", "éclair"]
     pos = dict.fromkeys(every, "NOUN") | {"run": "VERB", "on": "ADPOSITION", "I": "PRONOUN"}

@@ -1,4 +1,4 @@
-"""A loopback HTTP server that misbehaves as its attributes say."""
+"""Serve DATA on the loopback, with the faults that the server's attributes order."""
 
 import threading
 from collections.abc import Iterator
@@ -10,23 +10,23 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 class Server(ThreadingHTTPServer):
-    """Serves DATA at every address, misbehaving as its attributes say."""
+    """Serves DATA at every address, with the faults that its attributes order."""
 
     daemon_threads = True
 
     def __init__(self, handler):
         super().__init__(("127.0.0.1", 0), handler)
         self.body = DATA
-        self.pages = {}  # what is at some paths in place of the body
+        self.pages = {}  # bodies at some paths in place of DATA
         self.ranges = True
-        self.announces = True  # how long a file is
-        self.redirects = []  # addresses that the first requests are sent on to
-        self.statuses = []  # answers of the first requests
-        self.cuts = []  # bytes after which the first transfers break off
-        self.hold = None  # bytes after which a transfer stands still
+        self.announces = True  # whether answers announce the length of a file
+        self.redirects = []  # addresses to which the first requests are redirected
+        self.statuses = []  # statuses of the first answers
+        self.cuts = []  # numbers of bytes after which the first transfers break off
+        self.hold = None  # number of bytes after which a transfer stalls
         self.release = threading.Event()
         self.ranges_requested = []  # Range header of each request
-        self.sent = []  # body bytes of each answer
+        self.sent = []  # number of body bytes of each answer
         self.url = f"http://127.0.0.1:{self.server_port}/o/r/{COMMIT}/file.txt"
 
     def handle_error(self, request, client_address):
@@ -71,7 +71,7 @@ class Handler(BaseHTTPRequestHandler):
         cut = self.server.cuts.pop(0) if self.server.cuts else None
         if self.server.hold is not None:
             cut = self.server.hold
-        # Before the bytes: whoever has received them can look at once.
+        # Counted before the bytes leave: a client that has received them may look at once.
         self.server.sent.append(len(body[:cut]))
         self.wfile.write(body[:cut])
         if self.server.hold is not None:
@@ -81,7 +81,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving() -> Iterator[Server]:
-    """A running server; one that stands still is released at the end."""
+    """Run a server; release a stalled transfer at the end."""
     running = Server(Handler)
     threading.Thread(target=running.serve_forever, args=(0.02,), daemon=True).start()
     try:

@@ -1,4 +1,4 @@
-"""Whole languages of the catalogue, generated in one process from the mirror's files."""
+"""Generate whole languages of the catalogue in one process from the mirror's files."""
 
 import lzma
 from functools import cache
@@ -25,7 +25,7 @@ def rows_of(kind, table):
 
 
 def fetch(row, mirror, directory):
-    """A pinned file of the mirror, unpacked under the name that the pipeline gives it."""
+    """Unpack a pinned file of the mirror under the name that the pipeline gives it."""
     source = mirror / row.mirror
     packed = source.with_name(f"{source.name}.xz")
     output = directory / "raw" / row.name
@@ -37,7 +37,7 @@ def fetch(row, mirror, directory):
 
 
 def generate(lang, mirror, directory, options=PUBLISHED):
-    """All stages for one language: how many pairs there are, and how many items are drawn."""
+    """Run all stages for one language; return the numbers of pairs and of drawn items."""
     row = next(r for r in rows_of(LanguageRow, "languages.tsv") if r.lang == lang)
     treebanks = [
         (r.treebank, fetch(r, mirror, directory))

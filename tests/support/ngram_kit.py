@@ -1,5 +1,3 @@
-"""A 2-gram model small enough to be calculated with by hand."""
-
 WORDS = ["<unk>", "</s>", "dog", "the"]
 ARPA = """\\data\\
 ngram 1=5

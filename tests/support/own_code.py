@@ -1,4 +1,4 @@
-"""Models with code of their own, which have the weights of models that transformers knows."""
+"""Make models that bring their own code, with the weights of models that transformers knows."""
 
 import json
 import shutil
@@ -12,7 +12,7 @@ CLASSES = {"causal": "ForCausalLM", "masked": "ForMaskedLM"}
 
 
 def make_own(checkpoint, folder, architecture):
-    """A copy of a tiny model in Hugging Face's layout, to be run by ``tests/data/own_code``."""
+    """Copy a tiny model in Hugging Face's layout, to be run by ``tests/data/own_code``."""
     tiny.unsealed(checkpoint, folder)
     shutil.copytree(CODE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     name = CLASSES[architecture]
@@ -23,7 +23,7 @@ def make_own(checkpoint, folder, architecture):
 
 
 def marked(folder, mark):
-    """Let each module of a model write the file ``mark`` where it is imported."""
+    """Make each module of a model write the file ``mark`` when it is imported."""
     for path in folder.rglob("*.py"):
         text = path.read_text()
         path.write_text(f"{text}\nopen({json.dumps(str(mark))}, 'w').close()\n")

@@ -1,5 +1,3 @@
-"""Where the repository that is tested has its parts."""
-
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -1,4 +1,4 @@
-"""Exhibits of what a paper prints, as the workflow makes them, without Snakemake."""
+"""Build exhibits of printed numbers as the workflow does, without Snakemake."""
 
 import json
 from functools import cache
@@ -21,7 +21,6 @@ PACKS = [CONFIG / f"lmentry/languages/{lang}.yaml" for lang in LANGUAGES]
 
 @cache
 def layout():
-    """That of a campaign without settings."""
     campaign = Campaign(campaign="print")
     catalogue = whole_catalogue(campaign)
     return Layout(campaign, catalogue, language_groups(campaign))
@@ -37,7 +36,7 @@ def labels_of(paper):
 
 
 def tables_of(paper, root, resources=()):
-    """What is made of printed numbers, and for Multi-LMentry of its settings (and resources)."""
+    """Write tables of printed numbers, and for Multi-LMentry of its settings and resources."""
     tables = {"printed": printed(paper), "accuracies": [root / "accuracies.parquet"]}
     read_published(tables["printed"], paper, *tables["accuracies"])
     if paper == "lmentry":
@@ -47,7 +46,7 @@ def tables_of(paper, root, resources=()):
 
 
 def build(paper, root, tables, names=()):
-    """Exhibits by name, all or some, and the paper as it is compared with itself."""
+    """Build exhibits, all or those of ``names``; return them and the paper compared with itself."""
     exhibits, cells = {}, {}
     for spec in layout().published_of(paper):
         if names and spec.name not in names:

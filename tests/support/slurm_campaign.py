@@ -1,4 +1,4 @@
-"""A campaign of the tests on their cluster: started, watched at work, and looked at afterwards."""
+"""Run a campaign on the tests' cluster, watch it at work, and check its results."""
 
 import contextlib
 import json
@@ -25,7 +25,7 @@ SITE = {
         for kind, memory, count in (("A100", 40, 4), ("H100", 80, 2))
     ],
 }
-# Large enough to be caught at work, as it is scored in many shards.
+# The model is scored slowly and in many shards, so that tests can act during the job.
 RECIPE = {"kind": "transformer", "hidden": 384, "layers": 6, "heads": 6, "max_steps": 2}
 STORE = "results/demo/store/transformer-small/eng"
 JUDGED = "results/demo/judgements/multiblimp/transformer-small/eng.parquet"
@@ -36,7 +36,7 @@ ACTIVE = ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING")
 
 
 def at_site(path, **settings):
-    """A checkout of the demo campaign with one language, at the site of the tests' cluster."""
+    """Return a checkout with one language of the demo, at the site of the tests' cluster."""
     checkout = fresh(path)
     checkout.change(**settings)
     (path / "config/site.yaml").write_text(yaml.safe_dump(SITE))
@@ -54,7 +54,7 @@ class Campaign:
     def start(self, *arguments: str, **environment: str) -> "Campaign":
         path = os.pathsep.join([str(REPOSITORY / ".tools/bin"), os.environ["PATH"]])
         more = {"PYTHONPATH": str(self.path / "src"), "PATH": path, **environment}
-        # A target right behind --configfile would be one more of its files.
+        # An argument directly after --configfile's would count as one of its files.
         command = [sys.executable, "-m", "snakemake", "--profile", "slurm", "--configfile"]
         command += [CAMPAIGN, *POLL, *arguments]
         with self.output.open("wb") as output:
@@ -76,7 +76,6 @@ class Campaign:
         assert self.end(seconds) == 0, self.said()
 
     def jobs(self) -> list[dict[str, str]]:
-        """SLURM's jobs of this directory that score."""
         jobs = self.cluster.squeue()
         ours = [job for job in jobs if job["workdir"] == str(self.path)]
         return [job for job in ours if job["comment"].startswith("rule_score_")]
@@ -85,11 +84,11 @@ class Campaign:
         return [job for job in self.jobs() if job["state"] in ACTIVE]
 
     def shards(self) -> dict[str, int]:
-        """When each shard was written."""
+        """Return the modification time of each shard in nanoseconds."""
         return {p.name: p.stat().st_mtime_ns for p in (self.path / STORE).glob("shards/part-*")}
 
     def wait_until_scoring(self) -> tuple[dict[str, str], dict[str, int]]:
-        """The job that scores, once it has written shards, and these."""
+        """Wait until the scoring job has written three shards; return the job and the shards."""
 
         def at_work():
             if self.process.poll() is not None:
@@ -101,7 +100,7 @@ class Campaign:
         return job, self.shards()
 
     def scorers(self) -> list[int]:
-        """Processes that score: the innermost of the command."""
+        """Return the innermost processes of the scoring command."""
         parents = {}
         for number in self.cluster.processes():
             with contextlib.suppress(psutil.Error):
@@ -112,7 +111,7 @@ class Campaign:
         return [number for number in parents if number not in parents.values()]
 
     def hasten(self) -> None:
-        """Start what SLURM has put back into its queue; it would wait for two minutes."""
+        """Start the requeued jobs at once; SLURM would let them wait for two minutes."""
         pending = lambda: [j for j in self.jobs() if j["state"] == "PENDING"]  # noqa: E731
         for job in self.cluster.wait_for(pending, 60, "the job is queued again"):
             self.cluster.command("scontrol", "update", f"jobid={job['id']}", "starttime=now")
@@ -122,16 +121,16 @@ class Campaign:
         return [json.loads(line) for line in lines]
 
     def causes(self) -> list[str]:
-        """How attempts ended, in order; ``lost`` where nobody was left to say."""
+        """Return causes of the attempts' ends, in order; ``lost`` if the journal has no end."""
         ends = {e["attempt"]: e["cause"] for e in self.journal() if e["event"] == "ended"}
         started = [e["attempt"] for e in self.journal() if e["event"] == "started"]
         return [ends.get(attempt, "lost") for attempt in started]
 
     def check(self, kept: dict[str, int], last: bool = True) -> None:
-        """The results are those of a run without SLURM, and what had scores kept them.
+        """Check that results equal those of a run without SLURM, and that shards were kept.
 
-        ``kept`` are shards that were there at some moment; the last attempt, if it began
-        thereafter, scored no sentence of them.
+        ``kept`` are shards that existed at some moment; if ``last``, the last attempt began later
+        and scored none of their sentences.
         """
         for name in (JUDGED, SCORED):
             assert (self.path / name).read_bytes() == (self.reference / name).read_bytes()
@@ -145,6 +144,6 @@ class Campaign:
             files = [self.path / STORE / "shards" / name for name in kept]
             before = sum(pq.read_metadata(file).num_rows for file in files)
             [new] = re.findall(r"(\d+) of them new", (self.path / f"{LOG}.log").read_text())
-            # Shards that were written between the look and the fault are kept too.
+            # Shards that were written after ``kept`` was read and before the fault are kept too.
             assert int(new) <= sentences - before
         assert not self.active()

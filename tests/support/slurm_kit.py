@@ -1,7 +1,7 @@
-"""A real SLURM on this machine: one controller, five virtual nodes, two kinds of fake GPUs.
+"""Start a real SLURM on this machine: one controller, five virtual nodes, two types of fake GPUs.
 
-Everything lies in one private directory and is stopped on exit. Needs root, and Debian's packages
-slurmctld, slurmd, slurm-client and munge; for accounting, slurmdbd and mariadb-server.
+All its files are in one private directory, and it stops on exit. It needs root and Debian's
+packages slurmctld, slurmd, slurm-client and munge; for accounting, slurmdbd and mariadb-server.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ NODES = ("cpu1", "cpu2", *GPUS)
 ACCOUNT = "research"
 # The executor's job step drops SLURM_CONF, so srun reads this file.
 SYSTEM = Path("/etc/slurm/slurm.conf")
-# Every process of a cluster's jobs has it, so that none is left behind.
+# Every process of a cluster's jobs has this variable, so that the cluster can end them all.
 MARK = "BLIMPWORKS_TEST_CLUSTER"
 
 CONFIGURATION = """\
@@ -98,7 +98,7 @@ ConstrainDevices=no
 
 
 def unusable() -> str:
-    """Why no cluster can be started here; empty if one can."""
+    """Return the reason why no cluster can be started here, or ""."""
     if os.geteuid() != 0:
         return "starting SLURM's daemons needs root"
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
@@ -118,7 +118,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def kill(numbers: list[int]) -> None:
-    """End processes at once: none lives to see another end, and to report it."""
+    """Stop all processes, then kill them, so that none sees and reports another's end."""
     for sign in (signal.SIGSTOP, signal.SIGKILL):
         for number in numbers:
             with contextlib.suppress(ProcessLookupError):
@@ -128,8 +128,8 @@ def kill(numbers: list[int]) -> None:
 class Cluster:
     """A SLURM cluster, from ``with Cluster() as cluster`` until its end.
 
-    ``memory`` says how a job that uses more memory than it asked for is stopped: ``cgroup``, as on
-    most clusters, or ``polling`` where this machine has no memory cgroups.
+    ``memory`` is how SLURM stops a job that exceeds its memory: ``cgroup``, as on most clusters, or
+    ``polling`` on machines without memory cgroups.
     """
 
     def __init__(self):
@@ -138,7 +138,7 @@ class Cluster:
         self._undo = contextlib.ExitStack()
 
     def __enter__(self) -> "Cluster":
-        # Sockets' names must be short.
+        # Names of sockets must be short.
         self.here = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))
         self._undo.callback(shutil.rmtree, self.here, ignore_errors=True)
         try:
@@ -161,7 +161,7 @@ class Cluster:
         self._undo.close()
 
     def _one_at_a_time(self) -> None:
-        """Two clusters on one machine would want the same link."""
+        """Wait for another cluster on this machine to end, as both need the same link."""
         lock = os.open("/tmp/blimpworks-slurm.lock", os.O_CREAT | os.O_RDWR)
         self._undo.callback(os.close, lock)
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -193,7 +193,7 @@ class Cluster:
         database_file.chmod(0o600)
 
     def _nodes(self, host: str, ports: list[int]) -> tuple[list[str], list[str]]:
-        """Lines that describe the nodes, and their GPUs: links to nothing."""
+        """Return lines that describe the nodes and their GPUs, which are links to /dev/null."""
         nodes, gres = [], ["AutoDetect=off"]
         for number in range(max(count for _, count in GPUS.values())):
             (self.here / f"dev/nvidia{number}").symlink_to("/dev/null")
@@ -210,7 +210,7 @@ class Cluster:
         return nodes, gres
 
     def _cgroups(self) -> Path | None:
-        """Where version 1 control groups of memory are, mounted here if need be."""
+        """Return the folder of version 1 control groups, mounted here if need be, or None."""
         system = Path("/sys/fs/cgroup")
         controllers = ("freezer", "memory")
         if all((system / name / "tasks").exists() for name in controllers):
@@ -232,7 +232,7 @@ class Cluster:
         log = (self.here / "log" / f"{name}.log").open("ab")
         env = {**os.environ, "SLURM_CONF": str(self.here / "slurm.conf"), **environment}
         env[MARK] = str(self.here)
-        # Its own session: an interrupt of the tests stops the cluster in order.
+        # A separate session: an interrupt of the tests stops the cluster in order.
         self._daemons[name] = subprocess.Popen(
             command, stdout=log, stderr=log, env=env, start_new_session=True
         )
@@ -283,7 +283,7 @@ class Cluster:
                     directory.rmdir()
 
     def _kill_jobs(self, node: str = "") -> None:
-        """What a process starts while the others are looked for is found the next time."""
+        # Others may start meanwhile, so repeat until none is left.
         for _ in range(50):
             if not (processes := self.processes(node)):
                 return
@@ -294,13 +294,13 @@ class Cluster:
         self._daemon(f"slurmd-{name}", "slurmd", "-D", "-N", name)
 
     def kill_node(self, name: str) -> None:
-        """Cut a node's power, and tell the controller, which would find out in half a minute."""
+        """Cut a node's power and tell the controller, which would notice after half a minute."""
         self._end(f"slurmd-{name}", signal.SIGKILL)
         self._kill_jobs(name)
         self.command("scontrol", "update", f"nodename={name}", "state=down", "reason=test")
 
     def repair_node(self, name: str) -> None:
-        """Switch a node on that was down, and wait until it takes jobs."""
+        """Switch on a node that was down, and wait until it takes jobs."""
         self.start_node(name)
         update = ["scontrol", "update", f"nodename={name}", "state=resume"]
 
@@ -338,7 +338,7 @@ class Cluster:
         return {**names, **own, **more}
 
     def tried(self, *command: str, timeout: float = 30) -> subprocess.CompletedProcess[str]:
-        """A command of SLURM's, whether or not it works."""
+        """Run a command of SLURM's, which may fail."""
         how = {"capture_output": True, "text": True, "timeout": timeout}
         return subprocess.run(command, env=self.environment(), check=False, **how)
 
@@ -367,13 +367,13 @@ class Cluster:
         self.command("scancel", job)
 
     def processes(self, node: str = "") -> list[int]:
-        """Processes of jobs, on a node or anywhere, with SLURM's that watch over them."""
+        """Return processes of jobs, on a node or anywhere, with SLURM's that watch them."""
         variables = {MARK: str(self.here)} | ({"SLURMD_NODENAME": node} if node else {})
         daemons, found = {daemon.pid for daemon in self._daemons.values()}, set()
         for each in psutil.process_iter():
             with contextlib.suppress(psutil.Error):
                 marked = each.pid != os.getpid() and variables.items() <= each.environ().items()
-                # No daemon of this cluster, and no daemon's helper.
+                # Daemons of this cluster and their helpers are left out.
                 if marked and not daemons & {each.pid, each.ppid()}:
                     found.add(each.pid)
                     parent = each.parent()
@@ -382,10 +382,7 @@ class Cluster:
         return [*found]
 
     def wait_for(self, predicate, seconds: float, what: str = ""):
-        """The first true value of a predicate; else fails, with the daemons' logs.
-
-        ``seconds`` are those of an idle machine: a loaded one has five times as long.
-        """
+        """Return the first true value of a predicate; fail after five times ``seconds``."""
         until = time.monotonic() + 5 * seconds
         while time.monotonic() < until:
             if value := predicate():

@@ -1,4 +1,4 @@
-"""Tiny real models and tables that several test files use."""
+"""Make tiny real models and tables for several test files."""
 
 import json
 import random
@@ -59,8 +59,6 @@ def write_corpus(path, count=240):
 
 
 def maker(train, name, usual):
-    """A function that trains a small model."""
-
     def make(text, checkpoint, recipe=usual, seed=0):
         names = {"name": name, "scope": "eng", "recipe_name": name}
         train(text, checkpoint, recipe=recipe, seed=seed, **names)
@@ -80,7 +78,7 @@ def make_with_muon(text, checkpoint):
 
 
 def make_instruct(text, checkpoint, recipe=INSTRUCT, seed=0):
-    """A model that is taught to say the last word of what it is told."""
+    """Train a model to answer with the last word of the prompt."""
     prompts = [sentence.split()[:2] for sentence in training_sentences(text)]
     lines = [{"system": "S", "prompt": " ".join(two), "answer": two[-1]} for two in prompts]
     dialogues = text.with_name(f"{text.stem}.jsonl")
@@ -112,13 +110,12 @@ MAKERS |= {"masked": make_masked, "ngram": make_ngram}
 
 
 def pairs(count, seed=1):
-    """Pairs of sentences; the good ones are no better."""
+    """Return pairs of random sentences; the good ones are no better than the bad."""
     texts = sentences(2 * count, seed=seed)
     return list(zip(texts[::2], texts[1::2], strict=True))
 
 
 def copied(checkpoint, directory, **changes):
-    """A copy of a checkpoint, with other fields in its description."""
     shutil.copytree(checkpoint.parent, directory, dirs_exist_ok=True)
     described = json.loads(checkpoint.read_text()) | changes
     (directory / checkpoint.name).write_text(json.dumps(described))
@@ -126,13 +123,12 @@ def copied(checkpoint, directory, **changes):
 
 
 def unsealed(checkpoint, directory):
-    """A copy of a model in Hugging Face's layout: without our seal."""
+    """Copy a model in Hugging Face's layout, without the product's seal; return its folder."""
     copied(checkpoint, directory).unlink()
     return directory
 
 
 def score_words(items, checkpoint, engine, folder, settings="{}"):
-    """The command that scores items, with shards and manifest in a folder."""
     named = {"checkpoint": checkpoint, "engine": engine, "options": settings}
     named |= {"store": folder / "shards", "manifest": folder / "manifest.json"}
     options = (word for name, value in named.items() for word in (f"--{name}", str(value)))
@@ -140,7 +136,6 @@ def score_words(items, checkpoint, engine, folder, settings="{}"):
 
 
 def retrieve_words(output, address, revision="", architecture="causal", scope="multi"):
-    """The command that retrieves a model."""
     named = {"name": "tiny", "scope": scope, "hf-id": address, "revision": revision}
     named |= {"architecture": architecture, "dtype": "float32", "first-token": "bos"}
     named |= {"output": output}
@@ -156,7 +151,7 @@ def describe(directory, architecture):
 
 
 def items_table(pairs, **columns):
-    """An items table of (good, bad) pairs; the critical region is the second word."""
+    """Return an items table of (good, bad) pairs; the critical region is the second word."""
     n = len(pairs)
     good, bad = zip(*pairs, strict=True) if pairs else ((), ())
     starts = [s.find(" ") + 1 for s in good], [s.find(" ") + 1 for s in bad]
@@ -184,7 +179,7 @@ def contents(directory):
 
 
 def naive(checkpoint):
-    """Scores of a causal model by a pass for each text, log-softmax over all, in float32."""
+    """Return a function that scores one text a pass with a causal model, in float32."""
     tokenizer = AutoTokenizer.from_pretrained(checkpoint.parent)
     model = AutoModelForCausalLM.from_pretrained(checkpoint.parent, dtype=torch.float32)
 
@@ -202,7 +197,7 @@ def naive(checkpoint):
 
 
 def shard_of(engine, texts):
-    """The shard that an engine's scores of whole texts would make."""
+    """Return the shard that an engine's scores of whole texts make."""
     requests = [Request(text) for text in texts]
     keys = {request: f"key {number}" for number, request in enumerate(requests)}
     return score_shard(engine, keys, encode_requests(engine, requests))
@@ -219,7 +214,7 @@ def torch_threads(count):
 
 
 def write_treebank(folder, *sentences):
-    """Tables of tokens and sentences, from text such as ``1:Da+ 2:.``; no space follows a ``+``."""
+    """Write tables of tokens and sentences from text like ``1:Da+ 2:.``; ``+`` means no space."""
     from blimpworks.linguistics.treebanks import build_tokens  # vLLM's environment lacks conllu
 
     lines = []
@@ -240,7 +235,7 @@ def write_treebank(folder, *sentences):
 
 
 def bytes_by_threads(open_engine, texts):
-    """Log-probabilities by an engine on one thread and on three, as bytes."""
+    """Yield log-probabilities by an engine on one thread and on three, as bytes."""
     for count in (1, 3):
         with torch_threads(count):
             engine = open_engine()

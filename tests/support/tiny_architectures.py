@@ -1,4 +1,4 @@
-"""Tiny random models of every architecture that transformers knows, in Hugging Face's layout."""
+"""Make tiny random models of every architecture of transformers, in Hugging Face's layout."""
 
 import contextlib
 import re
@@ -20,16 +20,16 @@ MAPPINGS = {
     "multimodal": modeling_auto.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
 }
 VOCABULARY = 400
-"""Tokens of the tokenizer; 32 more ids stand for pictures and the like."""
+"""Number of the tokenizer's tokens; 32 more ids stand for pictures and similar inputs."""
 SYMBOLS = ["<pad>", "<s>", "</s>", "<unk>", "<mask>"]
 BOTH = re.findall(
     r"\S+",
     "bert bert-generation big_bird camembert data2vec-text electra ernie megatron-bert reformer "
     "rembert roberta roberta-prelayernorm roc_bert roformer xlm-roberta xlm-roberta-xl xmod",
 )
-"""Model types that attend to both sides unless they are told that they are decoders."""
+"""Model types that attend to both sides unless they are configured as decoders."""
 SENTINELS = {"t5", "mt5", "umt5", "longt5", "switch_transformers", "udop"}
-"""Model types whose tokenizers have sentinels for what is masked."""
+"""Model types whose tokenizers have sentinels for masked spans."""
 PAIRS = [
     ("The dogs that the nurse sees hear the bird.", "The dogs that the nurse sees hears the bird."),
     ("The dogs that the nurse sees find it.", "The dogs that the nurse see find it."),
@@ -79,7 +79,7 @@ SIZES = {
     r"max_(encoder|decoder)_position_embeddings|model_max_length|max_target_positions|"
     r"t2u_max_position_embeddings|original_max_position_embeddings|position_embedding_size",
 }
-"""Sizes of tiny models, by what configurations call them."""
+"""Sizes of tiny models, with patterns of the configurations' fields."""
 LAYERS = re.compile(
     r"num_(hidden_|encoder_|decoder_)?layers|n_layers?|((t2u_)?(encoder|decoder)|speech_encoder)"
     r"_layers|num_blocks|layers|conf_num_hidden_layers|.*num_hidden_layers|num_layers_per_stack"
@@ -90,7 +90,7 @@ SPREADS = re.compile(r"initializer_range|init_std|init_range|embed_init_std")
 NEEDED = {"head_dim": 16, "vocab_size": VOCABULARY + 32, "n_routed_experts": 4}
 NEEDED |= {"sliding_window": 8, "n_shared_experts": 1, "num_experts_per_tok": 2}
 NEEDED |= {"n_group": 1, "topk_group": 1}
-"""What some configurations leave open and their models need."""
+"""Fields that some configurations leave open although their models need them."""
 TOKENS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "unk_token_id": 3}
 TOKENS |= {"mask_token_id": 4, "cls_token_id": 1, "sep_token_id": 2, "mask_index": 4}
 TOKENS |= {"pad_index": 0, "bos_index": 1, "eos_index": 2, "unk_index": 3}
@@ -135,11 +135,11 @@ SPECIAL = dict.fromkeys(OF_PICTURES, MROPE) | {
     "zamba": {"num_hidden_layers": 8, "attention_head_dim": 32, "attention_hidden_size": 128},
     "zamba2": {"num_hidden_layers": 6, "layers_block_type": 2 * THREE_LAYERS},
 }
-"""Fields by model type, for what follows no rule."""
+"""Fields by model type that follow no rule."""
 
 
 class Entry(NamedTuple):
-    """One architecture: how transformers maps it, its model type and class."""
+    """One architecture: its mapping in transformers, its model type and class."""
 
     mapping: str
     model_type: str
@@ -148,7 +148,7 @@ class Entry(NamedTuple):
 
     @property
     def architecture(self):
-        """Architecture that a user would name where its class does not."""
+        """Architecture that a user would name if the class does not imply it."""
         return None if self.mapping == "multimodal" else self.mapping
 
     @property
@@ -157,10 +157,7 @@ class Entry(NamedTuple):
 
 
 def entries(only=()):
-    """List every class of the mappings once, by its shortest model type; and as a decoder too.
-
-    ``only`` names model types or classes; all without any.
-    """
+    """Yield every class of the mappings, or those of ``only``, also as decoders."""
     seen = set()
     for mapping, names in MAPPINGS.items():
         for model_type, name in sorted(names.items(), key=lambda pair: (pair[1], len(pair[0]))):
@@ -175,10 +172,10 @@ def entries(only=()):
 
 
 def small_fields(config, spread, layers, counter):
-    """Choose the fields with which a configuration's class makes a tiny one.
+    """Return the fields of a tiny configuration.
 
-    ``spread`` is the standard deviation of weights, ``layers`` the most layers of a stack, and
-    ``counter`` the number of ids so far that stand for pictures and the like.
+    ``spread`` is the standard deviation of weights, ``layers`` the most layers of a stack.
+    ``counter`` holds the number of ids so far that stand for pictures and similar inputs.
     """
     chosen, ordinary = {}, type(config)()
     heads = value_of(config, "num_attention_heads")
@@ -214,14 +211,14 @@ def small_fields(config, spread, layers, counter):
 
 
 def value_of(config, name):
-    """Read a configuration's field; None where it has none, or another for each layer."""
+    """Return a configuration's field; None if it has none, or one that differs by layer."""
     with contextlib.suppress(Exception):
         return getattr(config, name)
     return None
 
 
 def kinds_of(config):
-    """Collect the kinds of layers of a configuration and of those inside it."""
+    """Return the kinds of layers of a configuration and of those inside it."""
     kinds = set()
     for value in vars(config).values():
         if isinstance(value, PreTrainedConfig):
@@ -234,8 +231,8 @@ def kinds_of(config):
 
 
 def tiny_config(entry, spread):
-    """Make a tiny configuration with as many layers as it takes to have each kind of them."""
-    # Of a model that sees pictures, a causal class may take the configuration of the text alone.
+    """Return a tiny configuration with as few layers as have every kind."""
+    # A causal class of a model that sees pictures may take the configuration of the text alone.
     config_class = getattr(transformers, entry.name).config_class
     config_class = config_class or CONFIG_MAPPING[entry.model_type]
     whole = config_class(**SPECIAL.get(config_class.model_type, {}))
@@ -285,10 +282,7 @@ def form_of(entry, config):
 
 @torch.no_grad()
 def build(entry, spread, directory):
-    """Write a tiny random model in Hugging Face's layout; returns its configuration.
-
-    What is all zeros or ones at first is moved a little, so that nothing hides behind it.
-    """
+    """Write a tiny random model, with noise added to all weights; return its configuration."""
     torch.manual_seed(1)
     config = tiny_config(entry, spread)
     model = getattr(transformers, entry.name)(config).eval()

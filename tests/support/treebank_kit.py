@@ -1,7 +1,7 @@
-"""Small treebanks and lexicons as text, and all tables of a language built from them.
+"""Build all tables of a language from small treebanks and lexicons that tests write as text.
 
-Treebanks are written as lines of "id form lemma upos feats head deprel misc", lexicons as
-lines of "lemma form tags".
+Treebanks are lines of "id form lemma upos feats head deprel misc", lexicons lines of "lemma form
+tags".
 """
 
 from collections import Counter
@@ -72,7 +72,7 @@ LONG = f"""
 
 @dataclass
 class Language:
-    """All tables of one language, built in a directory."""
+    """Tables of one language, built in a directory."""
 
     path: object
     lang: str
@@ -109,7 +109,6 @@ class Language:
         return read_table(AGREEMENT, output).to_pylist()
 
     def pairs(self):
-        """Pairs, and the counts of what was rejected."""
         inputs = self.at("candidates", "lexicon", "agreement", "tokens", "sentences")
         output, funnel = self.at("pairs", "funnel2")
         counts = build_pairs(*inputs, self.lang, self.special, output, funnel, self.options)

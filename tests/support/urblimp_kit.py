@@ -1,4 +1,4 @@
-"""Trees in a short notation, our own treebank as tables, and rule files of a few lines."""
+"""Write trees in a short notation, the repository's treebank as tables, and short rule files."""
 
 import lzma
 from collections import Counter
@@ -26,13 +26,12 @@ OWN_HINDI = OWN_DATA / "hi_own-ud-test.conllu"
 
 
 def word(form, lemma="", upos="", head=-1, relation="", space=True, **features):
-    """A word; its head is an index from 0."""
     named = {"form": form, "lemma": lemma, "upos": upos, "xpos": ""}
     return TreeWord(form, head, relation, named | features, space)
 
 
 def tree(text):
-    """Words of "form/UPOS/head/relation/Name=Value|Name=Value"; heads count from 1, 0 the root."""
+    """Parse words "form/UPOS/head/relation/Name=Value|…"; heads count from 1, and 0 is the root."""
     words = []
     for cell in text.split():
         form, upos, head, relation, *rest = cell.split("/")
@@ -44,7 +43,7 @@ def tree(text):
 
 
 class Built(NamedTuple):
-    """What ``build_items`` wrote, as lists of rows, and what it returned."""
+    """Tables that ``build_items`` wrote, as lists of rows, and its return value."""
 
     items: list
     counts: list
@@ -88,7 +87,7 @@ def urdu() -> Language:
 
 
 def unpacked(folder, target):
-    """The treebank files of a directory of the mirror, which are compressed."""
+    """Unpack the treebank files of a directory of the mirror; return their paths."""
     copies = []
     for path in sorted(folder.glob("*.conllu.xz")):
         copy = target / path.stem
@@ -98,7 +97,7 @@ def unpacked(folder, target):
 
 
 def check_counts(built):
-    """Kept and rejected are all that matched; a rule without a match has one row that says so."""
+    """Check that kept and rejected rows are all matches; a rule without a match has one row."""
     kept, dropped, without = Counter(), Counter(), Counter()
     for row in built.counts:
         key = row["paradigm"], row["rule"]

@@ -1,4 +1,4 @@
-"""UrBLiMP campaigns: of scores of a causal and of a masked model, and of simulated models."""
+"""Make UrBLiMP campaigns: scores of a causal and a masked model, and simulated models."""
 
 import math
 from zlib import crc32
@@ -28,7 +28,7 @@ URDU = {
 }
 HINDI = {(OBJECT, "deletion"): [("राम ने सीता को किताब दी।", "राम ने सीता किताब दी।")]}
 COSTS = {"کو": 1.0, "को": 1.0, "وہ": 9.0, "میں": 9.0}
-"""What words cost, in bits; others cost 6."""
+"""Surprisals of words in bits; other words have 6."""
 REASONS = ("excluded by the rule", "not in the table", "no form by rule", "something new")
 BASE = {"parameters": None, "tuning": "base"}
 FACTS = {"urblimp_models": {name: BASE | {"family": name} for name in METHODS}}
@@ -53,7 +53,7 @@ def items_of(lang, pairs):
 
 
 def side_scores(text, side):
-    """One token per word, and one of no cost for the end."""
+    """Return columns of one token per word, and one of no surprisal for the end."""
     words = text.split()
     ends = [len(" ".join(words[: at + 1])) for at in range(len(words))]
     logprobs = [-COSTS.get(word, 6.0) * math.log(2) for word in words]
@@ -77,7 +77,7 @@ def counts_of(lang, items):
 
 
 def campaign(root, languages, printed):
-    """Tables of a campaign in some languages with their pairs, by kind as exhibits want them."""
+    """Write tables of a campaign with pairs by language; return paths by kind."""
     tables, evaluations = {"items": [], "rules": [], "printed": printed}, []
     for lang, pairs in languages.items():
         rows = [*items_of(lang, pairs)]
@@ -104,7 +104,7 @@ def campaign(root, languages, printed):
     return tables | made | {"judgements": [path for *_, path in judged]}
 
 
-# Simulated models, each right with a probability of its own
+# Simulated models, each right with its own probability
 
 METHOD = "perplexity"
 N = 20
@@ -126,7 +126,7 @@ MODEL_LABELS = Labels(
 
 
 def simulate(root, skill, paradigms=PARADIGMS):
-    """Items, and the judgements of models that are right with a known probability."""
+    """Write items, and judgements of models that are right with a known probability."""
     items = [
         {"item_id": f"{paradigm}-{number:02}", "lang": "urd", "paradigm": paradigm}
         | {"phenomenon": PHENOMENON_OF[paradigm], "good": "وہ بولا", "bad": "وہ بولی"}

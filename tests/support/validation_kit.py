@@ -1,4 +1,4 @@
-"""Pairs of UrBLiMP to deal to participants, and participants who fill in lists by a script."""
+"""Deal pairs of UrBLiMP to simulated participants, who fill in the lists."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from blimpworks.annotation.spreadsheet import read_sheet, write_sheet
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.tables import ITEMS, read_table, write_rows
 
-# With a joiner that shows nothing, and a mark that only says which way to read.
+# With an invisible joiner, and a mark of the reading direction.
 WORDS = [
     *("وہ", "لڑکی", "کل", "بازار", "سے", "نئی", "کتاب", "لے\u200cکر"),
     *("گھر", "آئی\u200f", "تھی", "اور", "سب", "نے", "پڑھی"),
@@ -18,8 +18,8 @@ END = "۔"
 
 
 def item(paradigm, number, source):
-    """A pair from a sentence that other paradigms have pairs of, too."""
-    # A word of its own for each sentence, in Urdu's letters.
+    """Return a pair from a sentence that other paradigms use too."""
+    # Each sentence has a word that no other has, in Urdu's letters.
     own = "".join(chr(ord("ا") + int(digit)) for digit in str(source))
     good = " ".join([own, *WORDS[: 6 + source % 6]])
     return {
@@ -52,7 +52,7 @@ def rows_of(sheet):
 
 
 def fill(sheet, key, right=bool, path=None):
-    """A filled copy of a sheet; ``right`` says of a row of the key whether the answer is."""
+    """Fill in a copy of a sheet; ``right`` tells whether a row of the key is answered rightly."""
     known, filled = key_of(key), []
     for cells in rows_of(sheet):
         row = known[cells["id"]]
@@ -67,7 +67,7 @@ OPTIONS = ValidationOptions(participants=6, per_paradigm=8, checks=4, practice=2
 
 
 def skilled(person):
-    """Whether an answer is right: p06 fails the checks; errors fall on pairs, not people."""
+    """Return a function that says whether a person's answer is right; p06 fails the checks."""
 
     def right(row):
         if row["part"] == CHECK:
@@ -79,7 +79,6 @@ def skilled(person):
 
 
 def deal(folder, options=OPTIONS):
-    """The sheets of the lists of some pairs, and their key."""
     sheets, key = [folder / f"urd.{name}.csv" for name in options.names], folder / "urd.key.parquet"
     pairs = write_items(folder / "urd.parquet", items(12))
     write_lists(pairs, "urd", sheets, key, folder / "urd.pcibex.csv", options)
@@ -87,7 +86,7 @@ def deal(folder, options=OPTIONS):
 
 
 def measured_people(root):
-    """Tables of six people's ratings, of themselves, and of their accuracies, by kind."""
+    """Write tables of six people's ratings, of these people, and of their accuracies."""
     sheets, key = deal(root)
     filled = [
         fill(sheet, key, skilled(name)) for name, sheet in zip(OPTIONS.names, sheets, strict=True)

@@ -1,5 +1,3 @@
-"""What the tests of the engine vllm share."""
-
 import time
 
 import psutil
@@ -37,7 +35,7 @@ def living(numbers):
 
 
 def wait_for(condition, seconds=600):
-    """The first true value of ``condition``; fails after ``seconds``."""
+    """Return the first true value of ``condition``; fail after ``seconds``."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if value := condition():

@@ -1,4 +1,4 @@
-"""All that is tested here runs Snakemake on a whole campaign."""
+"""Mark all tests of this folder, as they run Snakemake on a whole campaign."""
 
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""A campaign whose models answer prompts: planned, answered, looked at."""
-
 import json
 import shutil
 from pathlib import Path
@@ -29,7 +27,7 @@ RECIPES = {
 
 @pytest.fixture(scope="module")
 def campaign(built, tmp_path_factory):
-    """A finished campaign with packs and prompts of two languages, which no rule has to make."""
+    """Return a finished campaign with packs and prompts of two languages that exist already."""
     checkout = copy_of(built, tmp_path_factory.mktemp("answering"))
     options = {"max_tokens": 8, "shard": 4}
     checkout.change(
@@ -44,7 +42,7 @@ def campaign(built, tmp_path_factory):
         old.unlink()
     for lang in ("deu", "eng"):
         (folder / f"{lang}.yaml").write_text(yaml.safe_dump(PACK | {"lang": lang}))
-        # For rules that could make prompts; the tables are there already.
+        # Rules that could make prompts need these; the tables exist already.
         shutil.copytree(folder.parent / "resources/fra", folder.parent / "resources" / lang)
     items = checkout.path / "results/demo/items/lmentry"
     items.mkdir(parents=True)
@@ -55,7 +53,7 @@ def campaign(built, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def answered(campaign):
-    """The same, once one of the two languages has been answered."""
+    """Answer the prompts of one of the two languages."""
     campaign.make(ANSWERS.format("eng"), "--allowed-rules", *RULES)
     return campaign
 
@@ -84,7 +82,7 @@ def test_a_plan_knows_the_jobs_that_answer_and_what_they_ask_for(campaign):
     assert done.returncode == 0, output_of(done)
     (model,) = json.loads(done.stdout)["models"]
     assert model["model"] == "transformer-small (answers)"
-    assert (model["jobs"], model["gpus"]) == (1, 0)  # as the table of models has it
+    assert (model["jobs"], model["gpus"]) == (1, 0)  # as in the table of models
     assert model["tokens"] == 6 * (60 + 4 * 8)
     assert model["minutes_asked"] >= 10
 

@@ -1,4 +1,4 @@
-"""Benchmarks that are data, as a user runs them."""
+"""Test benchmarks that consist of data, as a user runs them."""
 
 import pandas as pd
 import pytest
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.xdist_group("workflow")
 
 
 def judgements(checkout, benchmark, lang="eng", model="ngram-5"):
-    """Judgements by the first method, with the sentences of each pair."""
+    """Return judgements by the first method, with the sentences of each pair."""
     path = checkout.path / RESULTS
     items = pd.read_parquet(path / f"items/{benchmark}/{lang}.parquet")
     table = pd.read_parquet(path / f"judgements/{benchmark}/{model}/{lang}.parquet")
@@ -83,7 +83,7 @@ def test_the_three_public_benchmarks_run_from_the_mirror(new_checkout, mirror):
     checkout = new_checkout("benchmarks")
     path = checkout.path / "config/benchmarks.yaml"
     campaign = yaml.safe_load(path.read_text())
-    # All items are built, and a sample judged: to judge all takes minutes, and proves no more.
+    # All items are built and a sample judged: to judge all takes minutes and shows no more.
     changed = {"mirror": str(mirror), "models": ["ngram-5"], "limit": 500}
     campaign["training"]["max_sentences"] = 2_000
     path.write_text(yaml.safe_dump({**campaign, **changed}))

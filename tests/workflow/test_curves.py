@@ -1,5 +1,3 @@
-"""Learning curves as a whole: samples of two sizes, two models of each, to figure and table."""
-
 import json
 
 import pytest
@@ -10,14 +8,14 @@ from support.checkout import fresh, output_of
 from support.declared_kit import jsonl
 
 pytestmark = [pytest.mark.xdist_group("curves"), pytest.mark.long]
-# One paradigm of each phenomenon, and a second of one: a file is a job.
+# One paradigm of each phenomenon, and a second of one: each file is a job.
 UIDS = [uid for uids in PARADIGMS.values() for uid in uids[:1]] + [PARADIGMS["binding"][1]]
 LSTM = {"kind": "lstm", "layers": 1, "hidden": 8, "embedding": 8, "batch": 4, "epochs": 1}
 TRANSFORMER = {"kind": "transformer", "corpus": "default", "layers": 1, "hidden": 16, "heads": 1}
 
 
 def write_sources(checkout):
-    """BLiMP's files in the demo's mirror: a thousand pairs each, of words that its text has."""
+    """Pin BLiMP's files in the demo's mirror: a thousand pairs each, of words in its text."""
     facts = {"field": "syntax", "linguistics_term": "x", "simple_LM_method": True}
     facts |= dict.fromkeys(("one_prefix_method", "two_prefix_method", "lexically_identical"), False)
     for uid in UIDS:

@@ -1,4 +1,4 @@
-"""The demo campaign as a user runs it: built, run again, edited, damaged, explained."""
+"""Test the demo campaign as a user runs it: built, run again, edited, damaged, explained."""
 
 import pyarrow.parquet as pq
 import pytest
@@ -27,7 +27,7 @@ def test_the_campaign_builds_every_exhibit_says_where_they_are_and_then_nothing(
 def test_a_second_run_from_scratch_gives_the_same_bytes(built, tmp_path):
     second = fresh(tmp_path / "second", like=built)
     second.make()
-    # Other tests may have had the first campaign build more.
+    # Other tests may have built more in the first campaign.
     files = [path for path in sorted((second.path / RESULTS).rglob("*")) if path.is_file()]
     products = [path for path in files if not path.name.endswith(".prov.json")]
     assert len(products) > 100

@@ -1,4 +1,4 @@
-"""Commands in the documents can be typed: they parse, their targets exist, and quick ones run."""
+"""Test that commands in documents can be typed: they parse, targets exist, and quick ones run."""
 
 import re
 import shlex
@@ -13,14 +13,14 @@ from support.paths import REPOSITORY
 
 BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 PLACEHOLDER = re.compile(r"[…\[]|\b(?:MODEL|OWNER|COMMIT|NAME|CAMPAIGN|ID)\b")
-"""What stands for something of the reader's: such a line cannot be typed as it is."""
+"""Placeholders for the reader's names: a line with one cannot be typed as it is."""
 CLUSTER = "--profile slurm"
-"""Run by tests/workflow/test_slurm.py on a real SLURM."""
+"""Option of commands that tests/workflow/test_slurm.py runs on a real SLURM."""
 NO_NETWORK = {"BLIMPWORKS_OFFLINE": "1", "HF_HUB_OFFLINE": "1"}
 
 
 def commands_in(path: Path) -> list[str]:
-    """Command lines in a document's blocks, without prompts and remarks, and in one line each."""
+    """Return command lines in a document's blocks, joined, without prompts and remarks."""
     blocks = BLOCK.findall(path.read_text(encoding="utf-8"))
     typed = [text for language, text in blocks if language in ("", "sh", "console")]
     lines = "\n".join(typed).replace("\\\n", " ").splitlines()
@@ -34,7 +34,7 @@ COMMANDS = dict.fromkeys(line for path in DOCUMENTS for line in commands_in(path
 TYPED = [line for line in COMMANDS if not PLACEHOLDER.search(line)]
 OURS = [line for line in TYPED if line.startswith("blimpworks ")]
 REPORTED = "--report "
-"""Snakemake collects only files that exist, and plans nothing."""
+"""Option with which Snakemake collects existing files and plans nothing."""
 SNAKEMAKE = [line for line in TYPED if line.startswith("snakemake ")]
 PLANNED = [line for line in SNAKEMAKE if CLUSTER not in line and REPORTED not in line]
 MADE = [line for line in TYPED if line.startswith("make ")]

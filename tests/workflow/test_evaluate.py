@@ -1,4 +1,4 @@
-"""`blimpworks evaluate` as its users run it: a command, a page, tables, and the same in Python."""
+"""Test `blimpworks evaluate` as users run it: a command, a page, tables, and the same in Python."""
 
 import json
 import os
@@ -59,31 +59,29 @@ def evaluate_both(checkout):
 
 
 def contents(folder):
-    """Bytes and times of all files, by path."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
 
 def scored(folder, model=NGRAM):
-    """How many sentences a model's store has, and how many of them its last job scored."""
+    """Return the numbers of sentences in a model's store and of those its last job scored."""
     log = (folder / f"logs/score/{model}/eng.log").read_text(encoding="utf-8")
     return tuple(map(int, re.findall(r"(\d+) sentences, (\d+) of them new", log)[-1]))
 
 
 def planned(log):
-    """How many steps Snakemake planned."""
     return int(re.search(r"^total +(\d+)$", log.read_text(encoding="utf-8"), re.MULTILINE)[1])
 
 
 @pytest.fixture(scope="module")
 def checkout(built, tmp_path_factory):
-    """A checkout with models that were trained in it."""
+    """Return a checkout with models that were trained in it."""
     return copy_of(built, tmp_path_factory.mktemp("evaluations"))
 
 
 @pytest.fixture(scope="module")
 def finished(checkout):
-    """Two models evaluated: the folder, what was said, and the models as they were before."""
+    """Evaluate two models; return the folder, the output, and the models' earlier files."""
     before = contents(checkout.path / MODELS)
     done = evaluate_both(checkout)
     assert done.returncode == 0, output_of(done)
@@ -92,7 +90,7 @@ def finished(checkout):
 
 @pytest.fixture(scope="module")
 def notebook(checkout, finished, tmp_path_factory):
-    """The folder in which a user of Python asked for the same, and wrote down the answers."""
+    """Evaluate in Python in the same folder; return the folder of the written answers."""
     notes = tmp_path_factory.mktemp("notes")
     (checkout.path / "notebook.py").write_text(NOTEBOOK)
     before = contents(finished.folder / "results")
@@ -103,9 +101,9 @@ def notebook(checkout, finished, tmp_path_factory):
 
 
 def interrupted(checkout, arguments, log):
-    """What an evaluation says that is interrupted when its first job is done; its exit code."""
+    """Interrupt an evaluation when its first job is done; return its output and exit code."""
     environment = {**os.environ, **OFFLINE, "PYTHONPATH": str(checkout.path / "src")}
-    # What is started in the background, as tests may be, ignores interrupts.
+    # Processes in the background, as tests may be, ignore interrupts.
     minding = ["env", "--default-signal=INT"]
     command = [*minding, sys.executable, "-m", "blimpworks", "evaluate", *arguments, *REQUEST]
     process = subprocess.Popen(
@@ -121,14 +119,14 @@ def interrupted(checkout, arguments, log):
 
 
 def running(words):
-    """Command lines of all processes that have these words in theirs."""
+    """Return command lines of all processes that contain these words."""
     listed = subprocess.run(["ps", "-ewwo", "args"], capture_output=True, text=True, check=True)
     return [line for line in listed.stdout.splitlines() if words in line]
 
 
 @pytest.fixture(scope="module")
 def resumed(checkout, tmp_path_factory):
-    """One model's evaluation that was interrupted, in a folder with a blank in its name."""
+    """Interrupt and resume one model's evaluation, in a folder with a blank in its name."""
     folder = tmp_path_factory.mktemp("somewhere else") / "one model"
     arguments = [f"{MODELS}/{NGRAM}", "--benchmarks=clams", f"--out={folder}"]
     log = folder / "logs/snakemake.log"
@@ -184,7 +182,7 @@ def test_a_number_of_the_report_card_is_explained(checkout, finished):
     done = checkout.blimpworks("explain", BOTH, *place, "--json")
     explanation = json.loads(done.stdout)
     assert explanation["recomputed"] == pytest.approx(explanation["cell"]["value"])
-    # Of the others a word is unknown.
+    # In the other rows a word is unknown.
     assert explanation["rows"] == LIMIT > explanation["cell"]["n"]
     assert f"Rows of scores, by status: {LIMIT} ok." in explanation["facts"]
     assert {"good", "bad", "origin"} <= explanation["items"][0].keys()

@@ -1,5 +1,3 @@
-"""explain, check and diff on the demo campaign, as it is, edited and damaged."""
-
 import json
 import math
 import os
@@ -29,12 +27,9 @@ def check(checkout, *arguments):
 
 
 def findings(checkout, *arguments):
-    """What check finds, as (problem, path, detail)."""
+    """Return check's findings as (problem, path, detail)."""
     problems = json.loads(check(checkout, "--json", *arguments).stdout)["findings"]
     return [(f["problem"], f["path"], f["detail"]) for f in problems]
-
-
-# explain
 
 
 def test_explain_follows_a_number_to_treebank_and_model(built):
@@ -88,7 +83,7 @@ def test_one_item_can_be_asked_for(built):
 
 
 def test_a_cell_by_each_formula_of_each_exhibit_can_be_computed_again(built, monkeypatch):
-    """Of what papers print, of each paper. Crates of ``make test-long`` have all cells."""
+    """Printed exhibits are tested for each paper. Crates of ``make test-long`` test all cells."""
     monkeypatch.chdir(built.path)
     cells = {}
     for source in sorted(Path(RESULTS).glob("*/*/*.cells.parquet")):
@@ -182,9 +177,6 @@ def test_a_printed_number_that_nothing_recomputes_says_why(built):
     assert "not recomputable\n      needs the models' judgements" in done.stdout
 
 
-# check
-
-
 def check_that_items_are_sampled_again(checkout):
     planned = checkout.planned()
     assert "build_multiblimp_items" in planned
@@ -213,7 +205,7 @@ def test_other_settings_make_stale_what_was_made_with_them_and_are_named(scratch
     scratch.change(**settings)
     check_that_items_are_sampled_again(scratch)
     assert findings(scratch) == []
-    # Another checksum, and a language less.
+    # Another checksum, and one language less.
     catalogue = scratch.path / "config/demo/sources.tsv"
     text = catalogue.read_text("utf-8")
     old = re.search(r"\b[0-9a-f]{64}\b", text)[0]
@@ -232,9 +224,6 @@ def test_other_settings_make_stale_what_was_made_with_them_and_are_named(scratch
     assert f"{RESULTS}/accuracies/multiblimp.parquet" in without
 
 
-# diff
-
-
 def test_a_run_does_not_differ_from_its_copy_also_where_that_was_moved_away(
     built, scratch, tmp_path
 ):
@@ -247,14 +236,13 @@ def test_a_run_does_not_differ_from_its_copy_also_where_that_was_moved_away(
 
 @pytest.fixture(scope="module")
 def rerun(built, tmp_path_factory):
-    """The finished campaign after an edit of the code and of a setting, with one model less."""
+    """Run the finished campaign after an edit of the code and of a setting, without one model."""
     checkout = copy_of(built, tmp_path_factory.mktemp("rerun"))
     checkout.edit(
         "src/blimpworks/exhibits/formulas.py",
         '100 * rows["correct"].mean()',
         'rows["correct"].mean() * 100',
     )
-    # Without the transformer there is a third of the work.
     checkout.change(multiblimp={"sampling": {"per_condition": 20}}, models=["ngram-5"])
     checkout.make(f"{EXHIBITS}/table5.csv", f"{EXHIBITS}/fig3.pdf")
     return checkout
@@ -271,7 +259,7 @@ def test_diff_names_the_parameter_and_the_numbers_that_moved_for_it(built, rerun
     moved = [m for m in report["moved"] if m["exhibit"] == "exhibits/multiblimp/fig3"]
     assert moved
     assert all(number in m["causes"] for m in moved)
-    # So do accuracies, for the judgements and scores of other items.
+    # Accuracies moved too, because of judgements and scores of other items.
     scored = [m for m in report["moved"] if m["exhibit"] == "exhibits/multiblimp/table5"]
     assert {m["row"] for m in scored if m["column"] == "5-gram"} == {"English", "French", "German"}
     assert all(number in m["causes"] for m in scored if m["column"] == "5-gram")

@@ -1,5 +1,3 @@
-"""Models of this machine in a campaign: directories, one for each language, and n-gram files."""
-
 import gzip
 import json
 import shutil
@@ -25,7 +23,7 @@ SEALED = "resources/demo/models/{}/" + FILE_NAME
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory):
-    """Models of somebody, of three kinds."""
+    """Make a user's models of three types; return their folder."""
     root = tmp_path_factory.mktemp("models")
     model = tiny.make_transformer(
         tiny.write_corpus(root / "text.txt", 60), root / "made" / FILE_NAME
@@ -40,7 +38,7 @@ def places(tmp_path_factory):
 
 @pytest.fixture
 def campaign(bare, places):
-    """The campaign for tests, with these models alone."""
+    """Return the campaign for tests with these models alone."""
     arguments = [str(places / name) for name in ("each", "of {braces}", "grams.arpa.gz")]
     rows = [choose_engine(model.row) for model in resolve_models(arguments, CATALOGUE)]
     write_models(rows, bare.path / "config/local.tsv")
@@ -66,7 +64,7 @@ def test_models_of_this_machine_are_retrieved_like_those_of_the_hub(campaign, pl
     assert [each.scope for each in sealed] == ["deu", "eng", "multi", "multi"]
     assert tiny.contents(places) == before
     assert campaign.planned(*targets, campaign=LOCAL) == set()
-    # What has changed in its place is taken again.
+    # A changed file is retrieved again.
     (places / "grams.arpa.gz").write_bytes(gzip.compress(ARPA.replace("-0.9", "-0.8").encode()))
     assert campaign.planned(*targets, campaign=LOCAL) == {"retrieve"}
 

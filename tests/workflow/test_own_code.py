@@ -1,4 +1,4 @@
-"""A model with code of its own, evaluated as its user asks for it."""
+"""Test a model that brings its own code, evaluated as its user requests."""
 
 import json
 
@@ -15,10 +15,7 @@ REQUEST = ["--data=embedded", "--benchmarks=demo_pairs", "--languages=eng", "--l
 def test_a_models_own_code_runs_in_all_jobs_once_its_digest_is_named(
     bare, trained, tmp_path, monkeypatch
 ):
-    """In those that score, and for the parity report of other first tokens.
-
-    That its scores are right: tests/models/test_own_code.py.
-    """
+    # Scoring jobs and the parity report run it; tests/models/test_own_code.py tests the scores.
     monkeypatch.setenv("HF_MODULES_CACHE", str(tmp_path / "modules"))
     mark, out = tmp_path / "mark", tmp_path / "out"
     own = marked(make_own(trained("causal"), tmp_path / "own", "causal"), mark)

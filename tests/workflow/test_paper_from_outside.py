@@ -1,4 +1,4 @@
-"""A paper in a distribution of its own, from its items to the report, without an edit of ours."""
+"""Test a paper in a distribution of its own, from items to report, without an edit of ours."""
 
 import csv
 import os
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("workflow")
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """A directory into which the distribution ``kablimp`` is installed."""
+    """Install the distribution ``kablimp`` into a directory and return it."""
     folder = tmp_path_factory.mktemp("kablimp")
     source, target = folder / "source", folder / "site"
     shutil.copytree(DATA / "kablimp", source)
@@ -30,7 +30,7 @@ def installed(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def checkout(built, installed, tmp_path_factory):
-    """A checkout in which a campaign of that paper has been run, and its report built."""
+    """Run a campaign of that paper in a checkout and build its report."""
     checkout = copy_of(built, tmp_path_factory.mktemp("outside"))
     chosen = {"benchmarks": ["kablimp"], "languages": ["eng"], "models": ["ngram-5"]}
     checkout.change(CAMPAIGN, **chosen, kablimp={"pairs": 6})

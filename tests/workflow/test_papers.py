@@ -1,4 +1,4 @@
-"""BLiMP, CLAMS and UrBLiMP in one campaign, from pairs, grammars and trees to exhibits."""
+"""Test BLiMP, CLAMS and UrBLiMP in one campaign, from pairs, grammars and trees to exhibits."""
 
 import json
 
@@ -11,7 +11,7 @@ from support.generator_kit import pairs
 from support.urblimp_kit import OWN
 
 pytestmark = pytest.mark.xdist_group("papers")
-# Of BLiMP: one for each method, of two phenomena, and one without any.
+# Paradigms of BLiMP: one for each method, of two phenomena, and one without any.
 METHODS = {
     "anaphor_gender_agreement": {"full_sentence", "one_prefix"},
     "determiner_noun_agreement_2": {"full_sentence", "two_prefix"},
@@ -40,7 +40,7 @@ TARGETS = (
 
 
 def write_release(checkout):
-    """Files of pairs like the released ones, by another seed; other paradigms there are none."""
+    """Pin files of pairs like the released ones, by another seed, and remove other paradigms."""
     for path in (checkout.path / "config/blimp/paradigms").iterdir():
         if path.stem not in METHODS:
             path.unlink()
@@ -60,7 +60,7 @@ def write_grammars(checkout):
 
 
 def write_treebank(checkout):
-    """Our own treebank in two files: its odd sentences and its even ones."""
+    """Pin our own treebank in two files: its odd sentences and its even ones."""
     sentences = OWN.read_text(encoding="utf-8").strip().split("\n\n")
     for start, name in enumerate((TEST, TRAIN)):
         text = "\n\n".join(sentences[start::2]) + "\n\n"
@@ -70,7 +70,7 @@ def write_treebank(checkout):
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """An n-gram model on BLiMP and UrBLiMP, and a multilingual LSTM from two seeds on CLAMS."""
+    """Run an n-gram model on BLiMP and UrBLiMP, and a multilingual LSTM of two seeds on CLAMS."""
     checkout = fresh(tmp_path_factory.mktemp("papers"))
     write_release(checkout)
     write_grammars(checkout)
@@ -106,9 +106,6 @@ def accuracies(checkout, benchmark):
     return table(checkout, f"accuracies/{benchmark}").astype({"paradigm": str, "method": str})
 
 
-# BLiMP
-
-
 def test_a_paradigm_is_judged_by_the_methods_that_it_allows(checkout):
     rows = accuracies(checkout, "blimp")
     methods = rows[rows["paradigm"] != "all"].groupby("paradigm")["method"].unique()
@@ -133,9 +130,6 @@ def test_generated_pairs_alone_are_judged_and_summed_up(checkout):
     assert "exhibits/blimp" not in done.stdout
 
 
-# CLAMS
-
-
 def test_each_language_has_the_pairs_of_its_grammars(checkout):
     counts = checkout.cells("clams/table6")["value"]
     assert set(counts) == {2}
@@ -151,7 +145,6 @@ def test_two_seeds_are_two_models_whose_mean_is_shown(checkout):
     rows = json.loads(shown.loc[("Simple agreement", "English Multi"), "filter"])
     assert rows["model"] == models
     assert not checkout.cells("clams/table5").empty
-    # Pairs with a capital are scored too.
     capital = checkout.cells("clams/table4").index.get_level_values("column")
     assert {*capital} == {"English Multi", "French Multi"}
 
@@ -172,9 +165,6 @@ def test_a_masked_model_is_trained_and_judged(checkout):
     assert len(pd.read_parquet(checkout.path / judged / "eng.parquet")) >= 2 * len(CASES)
 
 
-# UrBLiMP
-
-
 def test_pairs_are_made_of_the_file_that_the_campaign_names_and_judged_by_both_methods(checkout):
     items = table(checkout, "items/urblimp/urd")
     assert set(items["file"]) == {TEST}
@@ -191,7 +181,7 @@ def test_models_are_trained_on_the_other_files_sentences_spelled_as_pairs_are(ch
     items = table(checkout, "items/urblimp/urd")
     assert not {*text.splitlines()} & {*items["good"], *items["bad"]}
     assert text.count("\n") > 20
-    # The second of the sentences about spelling, which has an underscore in the treebank.
+    # The second sentence about spelling, which has an underscore in the treebank.
     assert "مزدور شام تک کام کریں گے۔" in text.splitlines()
 
 
@@ -199,9 +189,6 @@ def test_figure1_is_drawn_of_agreement_in_gender(checkout):
     shown = checkout.cells("urblimp/fig1")
     assert {column for _, column in shown.index} == {URDU_PARADIGMS["subject_verb_gender"]}
     assert (checkout.path / "results/demo/exhibits/urblimp/fig1.svg").stat().st_size > 1000
-
-
-# All of them
 
 
 @pytest.mark.parametrize(
@@ -228,7 +215,7 @@ def test_another_seed_one_model_more_and_an_edited_rule_run_what_depends_on_them
     said = checkout.make("-n", *TARGETS, campaign="config/more.yaml").stdout
     copy.write_text(rule, encoding="utf-8")
     jobs = [line.partition(": ")[2] for line in said.splitlines() if line.startswith("Job ")]
-    # A text leaves out the pairs of its language.
+    # A training text leaves out the pairs of its language.
     trained = {"Train lstm-small-multi-seed3 on multi", "Train ngram-5 on urd"}
     assert {job for job in jobs if "Train " in job} == trained
     assert "generate_blimp" in said

@@ -1,4 +1,4 @@
-"""What dry runs plan: however the workflow is started, and of which models, files and items."""
+"""Test plans of dry runs by way of starting, models, files and items."""
 
 import json
 import re
@@ -31,7 +31,6 @@ use rule * from blimpworks as bw_*
 
 
 def jobs(done):
-    """How many jobs a dry run plans, by rule."""
     assert done.returncode == 0, output_of(done)
     rows = re.findall(r"^(?:bw_)?(\w+) +(\d+)$", output_of(done), re.MULTILINE)
     return {rule: int(n) for rule, n in rows if rule != "total"}
@@ -39,7 +38,7 @@ def jobs(done):
 
 @pytest.fixture(scope="module")
 def usual(bare):
-    """All jobs of the demo, started as usual."""
+    """Plan all jobs of the demo, started in the usual way."""
     planned = jobs(bare.snakemake("-nF", campaign=DEMO))
     assert planned["build_table"] > 1
     return planned
@@ -51,7 +50,7 @@ def test_the_same_by_its_own_file_in_another_directory(bare, usual, tmp_path):
 
 
 def test_the_same_as_a_module_of_another_workflow(bare, usual, tmp_path):
-    """What snakedeploy writes, with a clone here in place of a host's."""
+    """snakedeploy writes such a file; a local clone replaces the host."""
     clone = tmp_path / "clone"
     git = ("git", "-c", "user.name=a", "-c", "user.email=a@b.c", "-C", str(clone))
     subprocess.run(["git", "clone", "-q", str(bare.path), str(clone)], check=True)
@@ -93,8 +92,8 @@ def test_a_run_whose_software_is_missing_ends_before_any_job(bare):
     assert "Finished jobid" not in output_of(done)
 
 
-# An n-gram model has no number format, so that its ties are decided by rounding alone. No
-# interpreter is named where there is none (a bare checkout has no .vllm): then the report says so.
+# An n-gram model has no number format, so rounding alone decides its ties. The report names no
+# interpreter if there is none, as a bare checkout has no .vllm.
 JUDGED, COMPARED = "judgements/multiblimp/{}/eng.parquet", "parity/multiblimp/eng/{}/parity.md"
 TOLD = {
     ("judge", JUDGED.format("ngram-5")): "--near-tie 0.0 ",
@@ -116,7 +115,7 @@ def test_judging_and_a_report_of_variants_are_told_what_suits_the_model(bare):
     said = output_of(bare.make("-n", "-p", *targets, campaign="config/models.yaml"))
     for (verb, place), words in TOLD.items():
         lines = [line for line in said.splitlines() if f"blimpworks {verb} " in line]
-        # What is named is a file, or the directory that it is in.
+        # The line names a file or its directory.
         [line] = [each for each in lines if place in each or f"{Path(place).parent} " in each]
         assert words in line
         assert "--python" not in line
@@ -141,7 +140,7 @@ def test_the_literal_slurm_profile_works_from_the_root(bare):
 
 
 def test_a_rule_made_from_a_local_rule_is_local_too():
-    # `use rule` drops `localrule: True`, and each small table would be a job of the cluster.
+    # `use rule` drops `localrule: True`, which would make each small table a job of the cluster.
     rules = {
         name: (base, "localrule: True" in body)
         for path in (REPOSITORY / "workflow/rules").rglob("*.smk")
@@ -196,7 +195,7 @@ def test_a_campaign_that_names_no_places_uses_the_documented_ones(bare):
 
 ITEMS = re.compile(r"results/demo/[\w/]*items/[\w./]+")
 COMMAND = re.compile(r"-m blimpworks ([\w-]+) ((?:(?!-m blimpworks).)*)")
-"""A command and its arguments, of a shell line that may have several."""
+"""A command and its arguments, in a shell line that may have several."""
 
 
 def tables(folder, *languages):

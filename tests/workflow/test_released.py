@@ -1,4 +1,4 @@
-"""A campaign of released items: the demo's pairs written as a release, and read again."""
+"""Test a campaign of released items: the demo's pairs written as a release, and read again."""
 
 import json
 
@@ -18,7 +18,7 @@ REGENERATED, RELEASED = "Items: regenerated.", "Items: released (read from relea
 
 @pytest.fixture(scope="module")
 def released(built, tmp_path_factory):
-    """The demo campaign, and beside it one on its own items as ``export`` writes them."""
+    """Run a campaign on the demo's own items as ``export`` writes them, beside the demo."""
     checkout = copy_of(built, tmp_path_factory.mktemp("released"))
     checkout.blimpworks("export", "multiblimp", f"{DEMO}/items/multiblimp", "released")
     checkout.change(NAME, pathvars=places("released"), multiblimp=SETTINGS)
@@ -27,14 +27,14 @@ def released(built, tmp_path_factory):
 
 
 def products(checkout, tree):
-    """Files of a results tree, without records and settings, by their path below it."""
+    """Return files of a results tree, without records and settings, by their path below it."""
     root = checkout.path / tree
     files = (path for path in root.rglob("*") if path.is_file() and path.suffix != ".yaml")
     return {path.relative_to(root): path for path in files if not path.name.endswith(".prov.json")}
 
 
 def pairs_of(checkout):
-    """Products of the two campaigns that both have: of released items, and of regenerated."""
+    """Return pairs of products: of the campaign on released items, and of the demo."""
     demo = products(checkout, DEMO)
     return [(path, demo[name]) for name, path in products(checkout, RESULTS).items()]
 

@@ -1,4 +1,4 @@
-"""The report in a real browser: opened from a file, without a network, by keyboard, on a phone."""
+"""Test the report in a real browser: from a file, without a network, by keyboard, on a phone."""
 
 import json
 import os
@@ -13,8 +13,8 @@ import pytest
 from support.checkout import copy_of
 
 sync_api = pytest.importorskip("playwright.sync_api")
-expect = sync_api.expect  # waits: panels and lists are filled by scripts that load in their time
-expect.set_options(timeout=60_000)  # a loaded machine takes its time
+expect = sync_api.expect  # waits for panels and lists, which scripts fill later
+expect.set_options(timeout=60_000)  # for loaded machines
 BROWSER = os.environ.get("BLIMPWORKS_CHROMIUM") or shutil.which("chromium")
 pytestmark = [
     pytest.mark.browser,
@@ -26,7 +26,7 @@ WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 @pytest.fixture(scope="module")
 def checkout(built, tmp_path_factory):
-    """The finished campaign, whose report has a corrected variant."""
+    """Return the finished campaign, whose report has a corrected variant."""
     checkout = copy_of(built, tmp_path_factory.mktemp("report"))
     exhibits = checkout.path / "results/demo/exhibits"
     shutil.copytree(exhibits, checkout.path / "results/corrected/exhibits")
@@ -41,7 +41,7 @@ def site(checkout):
 
 
 class Reader:
-    """A browser window on the report, and what it complained of or asked the network for."""
+    """A browser window on the report, with its errors and network requests."""
 
     def __init__(self, chromium, site, viewport, **options):
         self.site = site
@@ -59,7 +59,7 @@ class Reader:
         return self.page
 
     def view(self, exhibit, view, paper="multiblimp"):
-        """Open the page of an exhibit's paper, and choose what is shown of it; its section."""
+        """Open the page of an exhibit's paper and choose a view; return the exhibit's section."""
         section = self.open(f"{paper}.html").locator(f"section:has(> #{paper}-{exhibit})")
         section.locator("label", has_text=view).click()
         return section
@@ -76,7 +76,7 @@ def chromium():
 
 @pytest.fixture
 def reader(chromium, site, request):
-    """A reader before a wide screen, or as the test's parameter says."""
+    """Open a reader on a wide screen, or as the test's parameter orders."""
     reader = Reader(chromium, site, **getattr(request, "param", {"viewport": WIDE}))
     yield reader
     reader.context.close()
@@ -92,16 +92,13 @@ def pages(site):
 
 
 def seen(within, what):
-    """What can be seen of all that a selector finds."""
+    """Return the visible elements of a selector."""
     return within.locator(what).locator("visible=true")
 
 
 def number(section, row, column):
-    """A number that can be seen, by the keys of the printed one."""
+    """Return a visible number by the keys of the printed one."""
     return seen(section, f'td[data-row="{row}"][data-column="{column}"] button').first
-
-
-# Offline
 
 
 def test_no_page_complains_or_asks_the_network_for_anything_and_all_links_lead_somewhere(
@@ -115,9 +112,6 @@ def test_no_page_complains_or_asks_the_network_for_anything_and_all_links_lead_s
         assert [link for link in local if not Path(link.removeprefix("file://")).exists()] == []
     assert reader.complaints == []
     assert [url for url in reader.asked if not url.startswith(("file:", "blob:", "data:"))] == []
-
-
-# At a glance
 
 
 def test_the_front_page_counts_what_the_comparison_counts(reader, checkout):
@@ -151,9 +145,6 @@ def test_a_row_of_the_list_opens_the_lineage_of_its_number(reader):
     panel = page.locator(".bw-panel")
     expect(panel).to_contain_text("91.3")
     expect(panel).to_contain_text(re.compile(r"config/published/multiblimp/table3\.csv:\d+"))
-
-
-# Views and variants
 
 
 def test_one_view_chosen_is_chosen_for_all_exhibits(reader):
@@ -198,9 +189,6 @@ def test_the_corrected_variant_shows_the_other_campaigns_numbers(reader):
     expect(forms).to_have_attribute("data-form", "corrected/table2")
 
 
-# Filters
-
-
 def test_a_language_leaves_its_rows_and_a_model_its_columns(reader):
     table = reader.view("table5", "Printed").locator('table[data-form="published/table5"]').first
     page = reader.page
@@ -230,9 +218,6 @@ def test_a_table_with_nothing_on_the_choice_says_so(reader):
     section = reader.view("tableb2", "Printed")
     reader.page.get_by_label("Language", exact=True).select_option("abk")
     expect(seen(section, ".bw-nothing").first).to_contain_text("Nothing in this table")
-
-
-# Side by side, what is missing, and what is shown one at a time
 
 
 def test_side_by_side_a_row_has_a_line_for_what_is_printed_and_what_is_recomputed(reader):
@@ -278,9 +263,6 @@ def test_a_table_that_goes_on_to_the_right_says_so(reader):
     expect(cue).to_contain_text("last column")
 
 
-# Lineage
-
-
 def test_a_measured_number_leads_to_its_treebank_with_checksums(reader, checkout):
     seen(reader.view("table2", "Measured"), "td button").first.click()
     lineage = reader.page.locator(".bw-panel")
@@ -302,14 +284,11 @@ def test_the_command_in_the_panel_explains_the_same_number(reader, checkout):
     assert f"= {value}" in done.stdout
 
 
-# The page of items
-
-
 def test_pairs_are_found_by_words_phenomenon_and_verdicts_and_open_with_their_words(
     reader, checkout
 ):
     def table(name):
-        """Rows by item; a pair of two paradigms stands once on the page."""
+        """Return rows by item; a pair of two paradigms is once on the page."""
         rows = pd.read_parquet(checkout.path / f"results/demo/{name}/eng.parquet")
         return rows.drop_duplicates("item_id").set_index("item_id")
 
@@ -340,9 +319,6 @@ def test_pairs_are_found_by_words_phenomenon_and_verdicts_and_open_with_their_wo
         assert lines[line] == [side, *item[side].split(), "sum"]
         numbers = [float(text.replace("−", "-")) for text in lines[line + 1]]
         assert numbers[-1] == pytest.approx(sum(numbers[:-1]), abs=0.1)
-
-
-# Keyboard, phone, eyes
 
 
 def test_numbers_are_reached_and_opened_and_closed_by_keyboard(reader):
@@ -412,9 +388,6 @@ CONTRAST = """() => {
 def test_text_stands_out_from_its_background(reader, names):
     for name in names:
         assert reader.open(name).evaluate(CONTRAST) == [], name
-
-
-# The files
 
 
 def test_the_site_is_small_and_built_again_it_has_the_same_bytes(checkout, site):

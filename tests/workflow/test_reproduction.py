@@ -1,7 +1,7 @@
-"""The comparisons with the papers as the workflow makes them: no number leaves its status.
+"""Test the comparisons with the papers as the workflow makes them: no number loses its status.
 
-The embedded campaign has print alone. What the papers' released results, evaluation sets and
-WALS add is in the tests of each paper, on the mirror.
+The embedded campaign has printed numbers alone. Tests of each paper on the mirror add the released
+results, evaluation sets and WALS.
 """
 
 import pandas as pd
@@ -50,7 +50,7 @@ def test_the_campaigns_own_numbers_stand_beside_those_that_are_printed(built, pu
     built.make(table)
     measured = pd.read_csv(built.path / table, keep_default_na=False)
     measured = measured[measured["paper"] != "demo_suites"]  # no paper
-    # Three embedded treebanks and models trained here: nothing of it is what the papers print.
+    # Three embedded treebanks and models trained here share nothing with the papers' campaigns.
     assert set(measured["verdict"]) == {"not comparable", "not run"}
     assert set(measured[measured["verdict"] == "not comparable"]["differs"]) - {""}
     assert len(measured) == len(published)

@@ -1,4 +1,4 @@
-"""Retrieving: what cannot succeed is said at once and never repeated, and an end is an end."""
+"""Test retrieval: hopeless cases are reported at once, and an interrupt ends it."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.xdist_group("bare")
 
 
 def campaign_of(checkout, name, **settings):
-    """A campaign with places of its own, none of whose files has been retrieved."""
+    """Write a campaign with its own folders, into which no file has been retrieved."""
     checkout.change(f"config/{name}.yaml", pathvars=places(name), languages=["eng"], **settings)
     return f"config/{name}.yaml"
 
@@ -48,7 +48,7 @@ def test_what_a_campaign_retrieved_is_copied_to_a_machine_without_network(bare):
 
 
 def started(checkout, campaign, target):
-    """Snakemake at work on a target, without a proxy."""
+    """Start Snakemake on a target, without a proxy."""
     command = [sys.executable, "-m", "snakemake", "--cores", "2", target, "--configfile", campaign]
     direct = {"NO_PROXY": "*", "PYTHONPATH": str(checkout.path / "src")}
     return subprocess.Popen(
@@ -75,7 +75,7 @@ def test_a_workflow_that_waits_for_a_server_ends_when_it_is_told_to(bare, number
             time.sleep(0.1)
         assert server.ranges_requested
         run.send_signal(number)
-        # Far less than the minutes that a download is patient with a server.
+        # Far less than the minutes for which a download retries.
         said = run.communicate(timeout=45)[1]
     assert run.returncode != 0, said
 
@@ -110,7 +110,7 @@ def test_a_branch_of_a_model_is_locked_which_makes_nothing_stale_and_taken_from_
     locked = read_lock(LockedModel, table)["lab/tiny", "main"]
     assert locked.commit == hub_kit.COMMIT
     assert bare.planned(target, campaign=campaign) == set()
-    # A site's cache, which now has it, is where it is taken from without a network.
+    # A site's cache, which now has the model, replaces the network.
     shutil.rmtree(bare.path / "resources/hub")
     with monkeypatch.context() as patch:
         patch.setenv("HF_HUB_OFFLINE", "1")
@@ -120,12 +120,12 @@ def test_a_branch_of_a_model_is_locked_which_makes_nothing_stale_and_taken_from_
         site.write_text(yaml.safe_dump({"cache": str(tmp_path / "home/hub")}))
         bare.make(target, campaign=campaign)
         site.unlink()
-    # Another commit that was accepted is taken.
+    # An accepted commit replaces the locked one.
     later = "fedcba9876543210fedcba9876543210fedcba98"
     accepted = {"commit": later, "replaces": locked.commit}
     record(locked.model_copy(update=accepted), table, replace=True)
     assert bare.planned(target, campaign=campaign) == {"retrieve"}
-    # The hub has the first still, so what is locked is not to be had.
+    # The hub still has the first commit, so the locked one is unavailable.
     done = bare.snakemake(target, campaign=campaign)
     assert f"lab/tiny: 'main' has moved on the hub, from commit {later}" in output_of(done)
     assert done.returncode != 0

@@ -1,5 +1,3 @@
-"""Campaigns that share what is retrieved, and results that were made elsewhere."""
-
 import shutil
 import subprocess
 import sys
@@ -15,7 +13,7 @@ MODEL = "models/ngram-5/eng/checkpoint.json"
 
 @pytest.fixture
 def shared(scratch):
-    """A finished campaign, and another one with the same resources."""
+    """Return a finished campaign, and another one with the same resources."""
     places = {"resources": "resources/demo", "results": OTHER, "logs": "logs/other"}
     scratch.change("config/other.yaml", pathvars=places | {"benchmarks": "logs/other/benchmarks"})
     return scratch
@@ -52,7 +50,7 @@ def test_campaigns_that_share_resources_run_at_once(shared):
 
 
 def test_results_that_were_copied_are_taken_over_unless_they_were_altered(built, tmp_path):
-    """Into another checkout, without ages and without Snakemake's memory."""
+    """The other checkout has neither the files' times nor Snakemake's metadata."""
     checkout = fresh(tmp_path / "elsewhere", like=built)
     for name in ("results", "resources"):
         source, target = built.path / name, checkout.path / name

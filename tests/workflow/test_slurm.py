@@ -1,4 +1,4 @@
-"""A campaign on a real SLURM, whatever happens to it: the same results, and nothing twice."""
+"""Test that a campaign on a real SLURM survives faults: the same results, no work done twice."""
 
 import json
 import os
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.xdist_group("slurm")
 
 @pytest.fixture(scope="module")
 def local(tmp_path_factory):
-    """What a run without SLURM makes; its products up to the model are the tests' start."""
+    """Run the campaign without SLURM; tests start from its products up to the model."""
     checkout = at_site(
         tmp_path_factory.mktemp("local"),
         languages=["eng"],
@@ -34,7 +34,7 @@ def local(tmp_path_factory):
 
 @pytest.fixture
 def campaign(cluster, local, tmp_path):
-    """A campaign that is ready to score; whatever a test leaves running ends with it."""
+    """Return a campaign that is ready to score; end its run and jobs after the test."""
     copy = (tmp_path / "campaign").resolve()
     shutil.copytree(local.path, copy, symlinks=True)
     for name in ("results/demo/store", "results/demo/scores", "results/demo/judgements"):
@@ -48,9 +48,6 @@ def campaign(cluster, local, tmp_path):
     for job in running.active():
         cluster.cancel(job["id"])
     cluster.wait_for(lambda: not running.active(), 60, "its jobs are gone")
-
-
-# The whole
 
 
 @pytest.mark.slow_slurm
@@ -104,7 +101,7 @@ def test_checkpoints_of_a_monolingual_model_share_a_job_on_a_gpu(cluster, tmp_pa
 
 
 def compare_trees(one: Checkout, other: Checkout) -> None:
-    """All products are the same bytes, but the records of when and where they were made."""
+    """Check that all products are the same bytes, except records of time and place."""
 
     def products(checkout):
         root = checkout.path / "results/demo"
@@ -112,7 +109,7 @@ def compare_trees(one: Checkout, other: Checkout) -> None:
             f"{folder}/{name}": content
             for folder in ("items", "scores", "judgements", "accuracies", "exhibits", "store")
             for name, content in tiny.contents(root / folder).items()
-            # What papers print is copied into the tree that was made without a cluster.
+            # Printed numbers are copied into the tree that was made without a cluster.
             if not name.endswith(".prov.json") and not name.startswith("printed/")
         }
 
@@ -143,9 +140,6 @@ def test_a_job_gives_the_same_as_without_slurm_and_a_second_run_does_not_disturb
     assert record["host"]["node"] == job["node"]
 
 
-# Faults
-
-
 @pytest.mark.slow_slurm
 @pytest.mark.parametrize("accounting", [True, False], ids=["accounting", "no accounting"])
 def test_a_cancelled_job_is_tried_again_and_goes_on(campaign, accounting):
@@ -162,7 +156,7 @@ def test_a_cancelled_job_is_tried_again_and_goes_on(campaign, accounting):
     campaign.check(kept)
     assert [job["state"] for job in campaign.jobs()] == ["CANCELLED", "COMPLETED"]
     assert campaign.causes()[1:] == ["done"]
-    # It was not too small.
+    # It had enough memory.
     first, second = (e["asked"] for e in campaign.journal() if e["event"] == "started")
     assert first == second
 
@@ -192,7 +186,7 @@ SHORT = "score:runtime=2"
 def test_a_job_whose_time_is_nearly_over_ends_between_shards_and_goes_on(campaign):
     campaign.start(JUDGED, "--set-resources", SHORT)
     job, _ = campaign.wait_until_scoring()
-    # A job that is slower than it was thought to be.
+    # A job that is slower than estimated.
     scorers = campaign.scorers()
     for number in scorers:
         os.kill(number, signal.SIGSTOP)
@@ -206,7 +200,7 @@ def test_a_job_whose_time_is_nearly_over_ends_between_shards_and_goes_on(campaig
     campaign.finish()
     campaign.check(kept)
     assert campaign.causes() == ["walltime", "done"]
-    # The same job of SLURM's, and no attempt of the workflow's is used up.
+    # SLURM's job is the same, and the workflow counts no attempt.
     assert [(j["id"], j["state"]) for j in campaign.jobs()] == [(job["id"], "COMPLETED")]
     assert "Trying to restart job" not in campaign.said()
 
@@ -215,7 +209,7 @@ def test_a_job_whose_time_is_nearly_over_ends_between_shards_and_goes_on(campaig
 def test_a_job_that_runs_into_its_time_limit_is_tried_again(campaign):
     campaign.start(JUDGED, "--set-resources", SHORT)
     campaign.wait_until_scoring()
-    # It hangs: it cannot stop by itself.
+    # A hanging process cannot stop by itself.
     for number in campaign.scorers():
         os.kill(number, signal.SIGSTOP)
     kept = campaign.shards()
@@ -230,7 +224,7 @@ def test_a_job_that_runs_into_its_time_limit_is_tried_again(campaign):
 def test_a_job_that_runs_out_of_memory_gets_more(campaign):
     if campaign.cluster.memory != "cgroup":
         pytest.skip("no memory cgroups here")
-    # As if the model were larger: the work itself, and nothing else, takes 500 MB more.
+    # Like a larger model: the work itself, and nothing else, takes 500 MB more.
     larger = "import os\nif 'BLIMPWORKS_ATTEMPT' in os.environ:\n    kept = b'x' * 500_000_000\n"
     (campaign.path / "src/sitecustomize.py").write_text(larger)
     partitions = ("cpu", "gpu")
@@ -253,7 +247,6 @@ def test_a_job_that_runs_out_of_memory_gets_more(campaign):
 
 
 def megabytes(text: str) -> int:
-    """Megabytes of memory as SLURM writes it."""
     return round(float(text[:-1]) * {"M": 1, "G": 1024}[text[-1]])
 
 
@@ -264,7 +257,7 @@ def test_a_run_that_was_killed_goes_on_and_ends_the_job_that_it_left_behind(camp
     campaign.process.kill()
     campaign.process.wait()
     for number in campaign.scorers():
-        os.kill(number, signal.SIGSTOP)  # or it is done before the second run looks
+        os.kill(number, signal.SIGSTOP)  # otherwise it is done before the second run looks
     locked = campaign.start(JUDGED).end()
     assert locked != 0
     assert "--unlock" in campaign.said()
@@ -280,7 +273,7 @@ def test_a_controller_that_restarts_changes_nothing(campaign):
     campaign.start(JUDGED)
     _, kept = campaign.wait_until_scoring()
     campaign.cluster.stop_controller()
-    time.sleep(20)  # long enough for several questions without an answer
+    time.sleep(20)  # enough for several unanswered questions
     campaign.cluster.start_controller()
     campaign.finish()
     campaign.check(kept, last=False)
@@ -288,16 +281,16 @@ def test_a_controller_that_restarts_changes_nothing(campaign):
 
 @pytest.mark.slow_slurm
 def test_a_run_that_waits_in_vain_ends_and_says_so(cluster, tmp_path):
-    """The executor drops jobs when nobody answers it: neither the controller nor accounting."""
+    """The executor drops jobs if neither the controller nor accounting answers."""
     checkout = at_site(tmp_path / "vain", languages=["eng"], models=["ngram-5"])
     campaign = Campaign(cluster, checkout.path, checkout.path)
     impatient = ("--slurm-status-attempts", "1", "--max-status-checks-per-second", "1")
-    impatient += ("--verbose",)  # says that a question went unanswered
+    impatient += ("--verbose",)  # reports unanswered questions
     target = "results/demo/tokens/eng.parquet"
     campaign.start(*impatient, "--", target, BLIMPWORKS_WATCHDOG="2,10")
     cluster.wait_for(lambda: "has been submitted" in campaign.said(), 60, "a job is submitted")
     cluster.stop_controller()
-    cluster.stop_accounting()  # which the executor asks where the controller does not answer
+    cluster.stop_accounting()  # which the executor asks if the controller does not answer
     try:
         failed = "could not check status"
         cluster.wait_for(lambda: failed in campaign.said(), 400, "a question is unanswered")
@@ -306,5 +299,5 @@ def test_a_run_that_waits_in_vain_ends_and_says_so(cluster, tmp_path):
         cluster.start_controller()
     assert campaign.end(600) != 0
     assert "Snakemake still waits for them" in campaign.said()
-    # The same command goes on.
+    # The same command continues.
     assert campaign.start("--", target).end() == 0

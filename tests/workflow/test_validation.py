@@ -1,4 +1,4 @@
-"""UrBLiMP's validation as a user runs it: lists out, filled lists in, exhibits and lineage."""
+"""Test UrBLiMP's validation as a user runs it: lists, filled lists, exhibits and lineage."""
 
 import pytest
 
@@ -11,7 +11,7 @@ PEOPLE = 4
 VALIDATION = {"participants": PEOPLE, "per_paradigm": 4, "checks": 2, "practice": 2}
 LISTS = "results/people/validation/urblimp/urd"
 EXHIBITS = "results/people/exhibits/urblimp"
-# The pairs are given: what makes them is tested elsewhere.
+# The pairs exist: other tests cover the rules that make them.
 ONLY = ("--allowed-rules", "validation", "validation_lists", "read_validation", "build_table")
 
 
@@ -33,7 +33,7 @@ def run(checkout, target):
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
-    """Lists that four people have filled in: one is wrong wherever the list's place is even."""
+    """Write lists for four people and fill them in; p02 errs on pairs in even positions."""
     checkout = fresh(tmp_path_factory.mktemp("people"))
     checkout.change(**campaign())
     given = checkout.path / "results/people/items/urblimp/urd.parquet"

@@ -1,4 +1,4 @@
-"""A campaign scored by a real vLLM server that the workflow starts."""
+"""Test a campaign that the workflow scores by a real vLLM server."""
 
 import json
 
@@ -19,7 +19,7 @@ JUDGED = "results/demo-served/judgements/multiblimp/transformer-small/eng.parque
 
 
 def test_a_model_is_scored_by_a_server_that_the_workflow_starts(tmp_path):
-    """That scores are those of transformers: tests/scoring/test_vllm.py."""
+    # tests/scoring/test_vllm.py compares the scores with those of transformers.
     checkout = fresh(tmp_path / "served")
     (checkout.path / ".vllm").symlink_to(vllm_kit.REPOSITORY / ".vllm")
     campaign = yaml.safe_load((checkout.path / SERVED).read_text())

@@ -1,5 +1,3 @@
-"""Learning curves: samples of a corpus, models trained on them, fits, Figure 5 and slopes."""
-
 import math
 from pathlib import Path
 
@@ -71,7 +69,7 @@ def test_samples_differ_by_seed_and_size_and_repeat():
         for size_and_seed in ((500, 1), (500, 1), (500, 2), (1000, 1))
     )
     assert again == drawn != other
-    # Were they nested, errors of all sizes would be one and the same.
+    # If samples were nested, errors of all sizes would be the same.
     assert not {*drawn} <= {*larger}
 
 
@@ -273,7 +271,7 @@ def test_the_printed_slopes_need_well_over_ten_to_the_twentieth_tokens(tables):
     check_cells(exhibit, tables)
     column = "printed LSTM log10 tokens"
     needed = {cell.row: cell.value for cell in exhibit.cells if cell.column == column}
-    # Section 6.3: "well over" that many for the hardest phenomena.
+    # Section 6.3 says "well over" these numbers for the hardest phenomena.
     assert needed["NPI licensing"] > 20
     assert needed["Island effects"] > 40
     assert needed["Det.-noun agr."] < 12

@@ -1,4 +1,4 @@
-"""BLiMP's exhibits on accuracies of a made-up campaign, in bins, and of generated pairs."""
+"""Test BLiMP's exhibits on accuracies of a simulated campaign, in bins, and of generated pairs."""
 
 import importlib
 import math
@@ -37,14 +37,14 @@ from support.cells_kit import by_place, write_exhibit
 MODELS = {"lstm-gulordava": "LSTM", "transformer-xl-wt103": "TXL", "gpt2-large": "GPT-2"}
 FACTS = {"blimp_training": {"lstm-gulordava": "LSTM (1 × 20 units)"}}
 LABELS = Labels({"eng": "English"}, MODELS, "full_sentence", FACTS)
-# Table 1 is of print; generated pairs and learning curves are tested by themselves.
+# Table 1 is a printed one; generated pairs and learning curves have their own tests.
 PRINT = print_kit.labels_of("blimp")
 TABLES = {path.stem: path for path in print_kit.printed("blimp") if path.stem != "text"}
 OTHERS = ("table1", "generated", "fig5", "slopes")
 MEASURED = {spec.name: spec for spec in SPECS if spec.needs and spec.name not in OTHERS}
 BESIDE_THE_RELEASE = [name for name, spec in MEASURED.items() if "released" in spec.optional]
 TIED = ("wh_island", "causative")
-pytestmark = pytest.mark.xdist_group("blimp-exhibits")  # they share what is made once
+pytestmark = pytest.mark.xdist_group("blimp-exhibits")  # they share fixtures
 
 
 def make(name, tables, labels=LABELS):
@@ -169,7 +169,7 @@ def test_by_pair_every_pair_of_a_model_counts_once(tables):
 def test_a_tie_is_wrong_as_published_and_half_right_as_corrected(tables):
     numbers = {place: cell.value for place, cell in by_place(make("ties", tables)).items()}
     row = "LSTM: all paradigms, full sentence"
-    # Three pairs of each tied paradigm, and the one that is twice the same sentence.
+    # Three pairs of each tied paradigm, and the pair of two identical sentences.
     assert numbers[row, "Ties"] == 3 * len(TIED) + 1
     assert numbers[row, "Same sentence twice"] == 1
     # The paradigm of the identical pair allows no prefix method.
@@ -255,7 +255,7 @@ UIDS = ("causative", "passive_1", "passive_2", "transitive")
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Builds the exhibit of accuracies on some released paradigms, and on some generated ones."""
+    """Return a function that builds the exhibit on some released and some generated paradigms."""
     root = tmp_path_factory.mktemp("generated")
     rows = read_table(ACCURACIES, campaign(root / "a", {"a": 0.6})).to_pylist()
 

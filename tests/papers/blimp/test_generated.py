@@ -1,4 +1,4 @@
-"""Generated pairs, by their text and the lexicon: what each phenomenon is about is so in them."""
+"""Test by text and lexicon that generated pairs show the phenomenon of their paradigm."""
 
 from collections import defaultdict
 from functools import cache
@@ -9,7 +9,7 @@ from blimpworks.papers.blimp.items.lexicon import regular_plurals
 from support.generator_kit import PATHS, lexicon, pairs
 
 GENDER = {"himself": "m", "herself": "f", "itself": "n", "themselves": None}
-"""Gender of reflexive pronouns; None of the plural."""
+"""Gender of reflexive pronouns; None for the plural."""
 FORMS = ("base", "third", "past", "participle", "gerund")
 
 
@@ -19,7 +19,7 @@ def words(text):
 
 @cache
 def entries():
-    """Entries of verbs by verb, with its particle, and frame; uses of adjectives by adjective."""
+    """Return verbs by verb, with its particle, and frame; and adjectives by adjective and frame."""
     known = defaultdict(dict)
     for verb in lexicon().verbs:
         known[verb.lexeme][verb.frame] = verb
@@ -30,7 +30,6 @@ def entries():
 
 @cache
 def nouns():
-    """Nouns in their numbers, by each of their forms in lower case."""
     readings = defaultdict(list)
     for noun in lexicon().nouns:
         for number, form in noun.forms.items():
@@ -39,7 +38,7 @@ def nouns():
 
 
 def phrase_at(tokens):
-    """The phrase that some words begin with: readings of its noun, and the words after it."""
+    """Return readings of the noun of the words' first phrase, and the words after it."""
     determiners = {"an", *(each.determiner for each in lexicon().determiners)}
     spans = range(len(tokens), 0, -1)
     start = next((n for n in spans if " ".join(tokens[:n]) in determiners), 0)
@@ -51,13 +50,11 @@ def phrase_at(tokens):
     raise AssertionError(f"no noun in {tokens}")
 
 
-# Agreement
-
 VERBS = [uid for uid in PATHS if "plural_subject_verb" in uid or uid.startswith("distractor")]
 
 
 def finite(word):
-    """The numbers of subjects that an auxiliary, or a finite verb in the present, can have."""
+    """Return the numbers of subjects that an auxiliary, or a finite verb in the present, allows."""
     for each in lexicon().auxiliaries:
         if word in (each.auxiliary, each.negated):
             return {*each.numbers}
@@ -128,11 +125,8 @@ def test_a_reflexive_has_gender_and_number_of_the_subject_and_the_other_one_has_
         assert plural == ([True, False] if numbers == {"pl"} else [False, True]), pair.record
 
 
-# Arguments, control and raising
-
-
 def needs_an_object(verb):
-    """Whether a verb never stands without one, by all its entries."""
+    """Return whether a verb always has an object, by all its entries."""
     strict = {"intransitive", "clause", "raising", "control", "object_control"}
     frames = entries()[verb.lexeme]
     loose = frames["transitive"].tags & {"drops", "bare", "alternates", "psych"}
@@ -140,7 +134,7 @@ def needs_an_object(verb):
 
 
 def has_no_object(verb):
-    """Whether nothing after a verb could be its object, by all its entries."""
+    """Return whether no word after a verb can be its object, by all its entries."""
     frames = entries()[verb.lexeme]
     return "transitive" not in frames and not verb.particle and "objects" not in verb.tags
 
@@ -189,11 +183,8 @@ def test_only_the_good_word_has_the_frame_that_its_sentence_needs(uid, right, wr
         assert bad.keys() & {right, wrong} == {wrong}, pair.record
 
 
-# Binding
-
-
 def bound_by(phrase, reflexive):
-    """Whether a reflexive pronoun can stand for a drawn phrase, by the lexicon."""
+    """Return whether a reflexive pronoun can refer to a drawn phrase, by the lexicon."""
     noun, gender = phrase.entry, GENDER[reflexive]
     if gender is None:
         every = phrase.det in (("every",), ("each",))
@@ -214,11 +205,8 @@ def test_the_bad_reflexive_stands_for_a_phrase_that_cannot_bind_it(uid, binder, 
     for pair in pairs(uid, 400):
         assert bound_by(pair.drawn[binder], pair.bad.word), pair.record
         assert not bound_by(pair.drawn[other], pair.bad.word), pair.record
-        if uid != "principle_A_domain_1":  # where the good word is a pronoun
+        if uid != "principle_A_domain_1":  # its good word is a pronoun
             assert bound_by(pair.drawn[other], pair.good.word), pair.record
-
-
-# Gaps and islands
 
 
 @pytest.mark.parametrize(
@@ -249,11 +237,9 @@ def test_verbs_before_a_gap_never_go_without_an_object(uid, name):
         assert not any(each.tags & {"drops", "bare", "alternates"} for each in known.values())
 
 
-# Licensing and quantifiers
-
 LICENSORS = {
     *("not", "no", "few", "fewer than three", "never", "only", "hardly", "without", "if"),
-    # Of universals, what stands in their noun's phrase, such as a relative clause.
+    # For universals, words within their noun's phrase, such as a relative clause.
     *("every", "all", "each", "most"),
 }
 SCOPES = {"only_npi_scope": {"only"}, "sentential_negation_npi_scope": {"not"}}

@@ -1,4 +1,4 @@
-"""Declarations of paradigms, their lexicon and what is wrong with them; pairs of each paradigm."""
+"""Test declarations of paradigms, their lexicon and its errors, and pairs of each paradigm."""
 
 import hashlib
 import json
@@ -35,7 +35,7 @@ draw:
 good: "{subject} {does} {object}."
 bad: "{object} {does} {subject}."
 """
-# What the verb takes may be nothing.
+# The verb's object may be empty.
 OPTIONAL = (
     "draw: {verb: {is: verb}, object: {is: phrase, complement_of: verb}, "
     "quality: {is: adjective, of: [object]}}\n"
@@ -139,7 +139,7 @@ NOBODY = BODY.replace("object_of: [verb]", "classes: person, gender: [n]")
     ("body", "said"),
     [
         (NOBODY, r"after 0 of 3 \(nothing in the lexicon fits 'object'\)"),
-        # A pair of twice the same sentence does not count.
+        # A pair of two identical sentences does not count.
         (EXHAUSTED, r"after 2 of 3 \(the acceptable sentence was drawn before\)"),
     ],
 )
@@ -292,14 +292,17 @@ def test_verbs_are_inflected_as_unimorph_says(mirror):
         if (verb.verb, features) in known
     ]
     assert len(forms) > 3000
-    # UniMorph has "ghostwritten" as a past, too.
+    # UniMorph also has "ghostwritten" as a past.
     assert [form for _, form, attested in forms if form not in attested] == ["ghostwrote"]
 
 
 DIGEST = "9935e1b6d17cbc22"
-"""Of all pairs. When it was written down, each paradigm's had been found to differ in what the
-paradigm is about, by text and lexicon: numbers, genders, frames, binders, gaps, licensors.
-Examine the pairs of a paradigm that changes so before another digest is written down."""
+"""Digest of all pairs.
+
+When it was recorded, text and lexicon had shown that pairs of each paradigm differ in its
+phenomenon: numbers, genders, frames, binders, gaps, licensors. Examine the pairs of a changed
+paradigm before you record another digest.
+"""
 VOWEL_SOUND = re.compile(
     r"(?!eu|one\b|u[bks][aeiu]|uga|ukr|uni(?![dmn])|unanim|ur[aeiou]|ut[aeio])[aeiou]|heir|hon(or|est)|hour"
 )
@@ -346,7 +349,7 @@ def test_the_pairs_are_those_whose_grammar_was_examined():
 
 
 def pronouns(classes, gender, number):
-    """Reflexives of the other number than that of nouns that are drawn so."""
+    """Return reflexives of the other number than that of nouns drawn so."""
     noun = {"is": "noun", "classes": classes, "gender": [gender], "number": number}
     other = {"is": "pronoun", "case": "reflexive", "like": "n", "number_unlike": "n"}
     return {each.text for each in drawn("other", n=noun, other=other)}
@@ -363,7 +366,7 @@ DRAWS = 60
 
 
 def drawn(name, **draw):
-    """What a scheme of some draws gives for one of them, many times."""
+    """Return one draw of a scheme, repeated many times."""
     scheme = Scheme.model_validate({"draw": draw, "good": "", "bad": ""})
     builder = Builder(lexicon(), scheme, random.Random(0))
     return [builder.draw()[name] for _ in range(DRAWS)]

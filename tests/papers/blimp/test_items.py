@@ -1,4 +1,4 @@
-"""BLiMP's files of pairs, read, checked and made items of; what its benchmarks need and expect."""
+"""Test BLiMP's files of pairs, their items, and its benchmarks' needs and expectations."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What BLiMP prints, against itself and what its authors released, single human judgements too."""
+"""Test BLiMP's printed numbers against themselves, its release, and single human judgements."""
 
 from collections import Counter
 from itertools import chain
@@ -29,7 +29,7 @@ from blimpworks.reproduction.printed import read_printed_numbers
 from support import blimp_kit, print_kit
 from support.cells_kit import by_place
 
-pytestmark = pytest.mark.xdist_group("blimp-print")  # they share what is made once
+pytestmark = pytest.mark.xdist_group("blimp-print")  # they share fixtures
 
 SAME_BY_CHANCE = {
     ("animate_subject_trans", "human"),
@@ -122,7 +122,7 @@ CAUSATIVE, ISLAND = "causative", "wh_island"
 
 
 def assignment(name, *choices, status="Approved", english="1", native="1"):
-    """A row of the file: of each choice the condition and the answer; the rest are checks."""
+    """Return a row of the file with these conditions and answers; the other slots are checks."""
     row = {"AssignmentId": name, "AssignmentStatus": status, "anonCode": f"rater of {name}"}
     row |= {"Answer.english": english, "Answer.navtive": native}
     filled = [*choices, *[("attnchkans1", "1. This.")] * (len(SLOTS) - len(choices))]
@@ -152,7 +152,7 @@ def test_a_rating_is_right_when_the_displayed_sentence_that_is_good_was_chosen(t
     pairs = table[table["phenomenon"] != ATTENTION].set_index(["assignment", "paradigm"])
     right = {("a", CAUSATIVE): 1, ("a", ISLAND): 1, ("b", CAUSATIVE): 0, ("b", ISLAND): 0}
     assert pairs["correct"].to_dict() == right
-    # Shown in either order it is the same pair.
+    # In either order it is the same pair.
     assert set(pairs["pair"]) == {1}
     assert set(pairs["good"]) == {f"Good {CAUSATIVE}.", f"Good {ISLAND}."}
 
@@ -203,7 +203,7 @@ def test_a_majority_is_more_than_half_of_a_pairs_ratings(tmp_path):
     assert cells[CAUSATIVE, "Majority, ratings"].value == 0
     assert cells[ISLAND, "Ratings"].value == pytest.approx(100 * 2 / 3)
     assert cells[ISLAND, "Majority, ratings"].value == 100
-    # Of both together: the mean of the paradigms, whatever the number of ratings.
+    # For both together: the mean of the paradigms, whatever the number of ratings.
     assert cells["all paradigms", "Ratings"].value == pytest.approx((50 + 200 / 3) / 2)
 
 

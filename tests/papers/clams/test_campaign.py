@@ -1,4 +1,4 @@
-"""What a campaign makes of CLAMS: languages, seeds, methods and ties, before anything runs."""
+"""Test CLAMS's settings before a run: languages, seeds, methods and ties."""
 
 from pathlib import Path
 
@@ -142,7 +142,7 @@ def test_the_files_to_retrieve_are_those_of_its_models_and_benchmarks():
         return set(CampaignSelection.of(campaign.model_copy(update=changes)).retrieved_files)
 
     names = files()
-    # As many jobs of the rule retrieve has the workflow.
+    # The workflow has as many jobs of the rule retrieve.
     assert len(names) == 93
     assert sum(name.startswith("wals/") for name in names) == 3
     assert not any(name.startswith(("unimorph/", "clams/fr_replication")) for name in names)

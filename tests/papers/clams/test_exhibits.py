@@ -1,4 +1,4 @@
-"""CLAMS's exhibits of a campaign's own numbers: two seeds, three languages, masked models."""
+"""Test CLAMS's exhibits of a campaign: two seeds, three languages, masked models."""
 
 from dataclasses import replace
 from statistics import mean
@@ -52,10 +52,7 @@ def row(model, lang, paradigm, correct, n=N, phenomenon="agreement"):
 
 
 def lstm_rows():
-    """One seed has them all right; the other, and the multilingual one, one more wrong each.
-
-    The other seed has not judged sentences with capitals.
-    """
+    """Yield accuracies: "two" errs more in each construction, "many" in each language."""
     for place, paradigm in enumerate(SEVEN):
         for number, lang in enumerate(LANGUAGES):
             yield row("one", lang, paradigm, N)
@@ -90,7 +87,7 @@ def complexity(tmp_path, **values):
 
 @pytest.fixture
 def tables(tmp_path):
-    """Accuracies, and WALS features that rank German below English below French."""
+    """Write accuracies, and WALS features that rank German below English below French."""
     accuracies = save([*lstm_rows(), *masked_rows()], ACCURACIES, tmp_path / "accuracies")
     return {"accuracies": accuracies} | complexity(tmp_path, deu=0.1, eng=0.2, fra=0.9)
 
@@ -128,7 +125,7 @@ NUMBERS = [
     # the deviation of models with several seeds
     (table5, PREP, "English Mono", 0.3),
     (table5, PREP, "English Multi", None),
-    # sets that were judged
+    # judged sets
     (table7, PREP, "English Multi", 40),
     (table7, "Simple", "English Mono, reflexives", N),
     # over languages
@@ -155,7 +152,7 @@ def test_where_the_authors_count_one_item_more_a_cell_says_so_and_can_be_compute
     facts = {**LABELS.facts, "clams_counting": "published"}
     exhibit = table1(tables, replace(LABELS, facts=facts))
     cell = next(c for c in exhibit.cells if c.formula.sentence == "(sum(correct) + 2) ÷ (n + 2)")
-    # One seed has all ten right, the other six.
+    # One seed is right on all ten pairs, the other on six.
     judgements = pd.DataFrame({"correct": [1.0] * 16 + [0.0] * 4})
     assert formula_of(cell.formula.sentence)(judgements) == pytest.approx((11 / 11 + 7 / 11) / 2)
 
@@ -273,7 +270,7 @@ def test_a_caption_names_the_models_that_are_not_the_papers_bert(tables, make, n
 
 
 def judgement_rows():
-    """One row per pair behind the accuracies, right ones first."""
+    """Yield one row per pair behind the accuracies, right ones first."""
     for accuracy in (*lstm_rows(), *masked_rows()):
         keys = {key: accuracy[key] for key in ("model", "lang", "paradigm", "phenomenon", "method")}
         for number in range(accuracy["n"]):

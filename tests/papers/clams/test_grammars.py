@@ -1,4 +1,4 @@
-"""Attribute-varying grammars: what they generate, how mistakes are told, commands, our grammars."""
+"""Test attribute-varying grammars: their sentences, messages, commands, and ours."""
 
 import json
 import lzma
@@ -31,16 +31,16 @@ def write(tmp_path):
 
 
 BE = "V[1,s] am\nV[3,s] is\nV[1,p] are\nV[3,p] be\n"
-"""Forms of four attribute sets; which of them a sentence has, its lines show."""
+"""Forms of four attribute sets, as the lines of sentences show."""
 V = "V[s] is\nV[p] are\n"
 
 CASES = [
-    # grammar, lines of published (which are those of the authors' program), of corrected
+    # grammar, lines of published (equal to those of the authors' program), of corrected
     (f"vary: V[]\nS[] I V[1,s]\n{BE}", "T I am; F I is; F I are; F I be", "="),
     (f"vary: V[1]\nS[] I V[1,s]\n{BE}", "T I am; F I am; F I are", "T I am; F I are"),
     (f"vary: V[1]; V[1]\nS[] V[1,s]\n{BE}", "T am; F am; F are", "T am; F are"),
     (f"vary: V[3,p]\nS[] V[3,p]\n{BE}", "T be; F be", "nothing to vary with"),
-    # several items of a name: all of each, or what falls under one or the other
+    # several items of a name: all of each, or those that match one or the other
     (
         f"vary: V[1]; V[s]\nS[] V[1,s]\n{BE}",
         "T am; F am; F are; T am; F am; F is",
@@ -49,7 +49,7 @@ CASES = [
     (f"vary: V[1]; V[s]\nS[] V[1,p]\n{BE}", "T are; F am; F are", "T are; F am"),
     (f"vary: V[]; V[1]\nS[] V[1,s]\n{BE}", "T am; F is; F are; F be", "="),
     (f"vary: V[1]; V[1,s]\nS[] V[1,s]\n{BE}", "labels its sentences by chance", "T am; F are"),
-    # slots of a varied name that fall under no item
+    # slots of a varied name that match no item
     (f"vary: V[1]\nS[] V[3,s] x V[1,s]\n{BE}", "T x am; F x am; F x are", "T is x am; F is x are"),
     (f"vary: V[1]\nS[] I V[1,s] he V[3,s]\n{BE}", "", "T I am he is; F I are he is"),
     (
@@ -156,7 +156,7 @@ def test_released_grammars_have_nothing_to_correct(mirror, tmp_path):
 
 UNDEFINED = "which no rule defines; expected "
 MISTAKES = [
-    # Others are those that the page shows, below.
+    # The page below has further messages.
     ("Verbs\n" + GOOD, "1:1", "'Verbs' at the start of a line, which is no rule"),
     (GOOD + "N[p] men] \n", "6:9", "a closing bracket that nothing opens"),
     (GOOD + "N[p]men\n", "6:1", "'N[p]men', where something follows the closing bracket"),
@@ -217,7 +217,7 @@ PAGE = (REPOSITORY / "docs" / "grammars.md").read_text(encoding="utf-8")
 
 
 def printed_sizes():
-    """Lines by language and case, from the page's table."""
+    """Return numbers of lines by language and case, from the page's table."""
     page = (REPOSITORY / "docs" / "clams_grammars.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| ([\d,]+) \| ([\d,]+) \|", page, flags=re.MULTILINE)
     return {
@@ -228,7 +228,7 @@ def printed_sizes():
 
 
 def varied_words(grammar):
-    """The first words of the alternatives that are varied, as ``laugh/laughs``."""
+    """Yield the first words of the varied alternatives, as ``laugh/laughs``."""
     for item in grammar.vary:
         right, wrong = grammar.named(item.target.name)
         for forms in zip(right.alternatives, wrong.alternatives, strict=True):
@@ -287,8 +287,7 @@ CHANGES = (
         "before any other bracket or |; close it, as in V[3,s].",
     ),
 )
-"""Text of the page's first grammar, its replacement, and the message; None if the page prints it.
-"""
+"""Text of the page's first grammar, its replacement, and the message, None for the page's own."""
 
 
 def test_the_page_shows_what_its_first_grammar_generates(tmp_path):
@@ -311,9 +310,6 @@ def test_mistakes_are_told_as_the_page_shows(tmp_path, monkeypatch):
         messages.append(str(caught.value))
     told = [message for _, _, message in CHANGES if message]
     assert messages == [*printed, *told]
-
-
-# Commands
 
 
 def record_of(output):
@@ -411,7 +407,7 @@ REMARKS = [
 
 
 def remarks_of(text, write, *options, name="vp_coord.avg"):
-    """The last lines of what is told of a grammar, after its templates."""
+    """Return try-grammar's last lines on a grammar, after its templates."""
     case = write(text, name)
     told = run("try-grammar", case, "--show=0", *options)
     return told.replace(f"{case}", name).rpartition("\n\n")[2].splitlines()
@@ -419,7 +415,7 @@ def remarks_of(text, write, *options, name="vp_coord.avg"):
 
 @pytest.mark.parametrize(("name", "text", "remarks"), REMARKS)
 def test_authors_are_told_what_is_seldom_meant(write, name, text, remarks):
-    # Of common rules, each grammar uses some.
+    # Each grammar uses some of the common rules.
     write("N[s] boy\nN[p] men\nM[] now\n", "common.avg")
     told = remarks_of(text, write, name=f"{name}.avg")
     told = [line.removeprefix(f"{name}.avg:") for line in told if line.startswith(f"{name}.avg")]

@@ -1,4 +1,4 @@
-"""CLAMS's sets and items, the vocabulary that Table 7 betrays, and complexity from WALS."""
+"""Test CLAMS's sets and items, the vocabulary that Table 7 implies, and complexity from WALS."""
 
 import pandas as pd
 import pytest
@@ -41,7 +41,7 @@ def write(tmp_path):
 
 @pytest.fixture
 def items(tmp_path, write):
-    """Items of sets, given as lines by paradigm."""
+    """Return a function that builds items of sets, given as lines by paradigm."""
 
     def build(options=None, **sets):
         (tmp_path / "xx_evalset").mkdir(exist_ok=True)
@@ -97,7 +97,7 @@ def test_each_ungrammatical_line_belongs_to_the_grammatical_one_before_it(write)
     path = write("a.txt", "True\tshe sings", "False\tshe sing", "False\tshe singing")
     pairs = [("she sings", "she sing"), ("she sings", "she singing")]
     assert [*read_pairs(path)] == [(2, pairs[0]), (3, pairs[1])]
-    # A whole set may lack its last line end.
+    # A complete set may lack its last line end.
     path.write_text("True\tI sing\nFalse\tI sings\nTrue\the sings\nFalse\the sing")
     assert [line for line, _ in read_pairs(path)] == [2, 4]
 
@@ -158,7 +158,7 @@ def test_a_category_counts_relative_to_the_highest(feature, number, value):
 
 @pytest.fixture
 def wals(write):
-    """Files of WALS: two Germans, of which one has a feature more, and French."""
+    """Return a function that writes WALS files with two entries for German and one for French."""
 
     def make(*values, number="1"):
         return (

@@ -1,4 +1,4 @@
-"""CLAMS's printed numbers, with the released evaluation sets and WALS beside them."""
+"""Test CLAMS's printed numbers beside the released evaluation sets and WALS."""
 
 from collections import Counter
 
@@ -13,7 +13,7 @@ from support import print_kit
 from support.cells_kit import check_cells, sources_of
 from support.mirror_kit import fetch, rows_of
 
-# They share what is made once.
+# They share fixtures.
 pytestmark = [pytest.mark.xdist_group("clams-release"), pytest.mark.mirror]
 
 ROUNDED = [
@@ -25,7 +25,7 @@ ROUNDED = [
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory, mirror):
-    """Exhibits, what is compared with the print, and the tables behind both."""
+    """Build exhibits; return them, the paper that is compared, and the tables behind both."""
     root, sources = tmp_path_factory.mktemp("released"), rows_of(SourceRow, "sources.tsv")
     wals = {row.name: fetch(row, mirror, root) for row in sources if row.kind == "wals"}
     files = ("wals/raw/value.csv", "wals/raw/domainelement.csv", "wals/cldf/languages.csv")
@@ -91,7 +91,7 @@ def test_every_cell_can_be_computed_again_from_its_rows(released):
 
 
 def test_no_two_numbers_of_an_exhibit_share_a_cell(released):
-    """Sentential complements have numbers of agreement and of reflexives in Table 7."""
+    """Table 7 has numbers of agreement and of reflexives for sentential complements."""
     exhibits, _, _ = released
     tables = {name: exhibit.layout("value") for name, exhibit in exhibits.items()}
     row = tables["table7"].set_index(tables["table7"].columns[0]).loc["In a sentential complement"]

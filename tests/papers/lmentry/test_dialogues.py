@@ -1,4 +1,4 @@
-"""Dialogues of Multi-LMentry's prompts, and models that are trained on them."""
+"""Test dialogues of Multi-LMentry's prompts, and models that are trained on them."""
 
 import json
 import random
@@ -27,7 +27,7 @@ from blimpworks.tables import PROMPTS, write_rows
 from support import tiny
 from support.lmentry_prompts_kit import DECLARATIONS, PACKS, write_resources
 
-pytestmark = pytest.mark.xdist_group("dialogues")  # they share what is made once
+pytestmark = pytest.mark.xdist_group("dialogues")  # they share fixtures
 
 PACK = read_pack(PACKS["ita"])
 SYSTEMS = {"ita": "Answer briefly."}
@@ -35,7 +35,7 @@ SYSTEMS = {"ita": "Answer briefly."}
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):
-    """Prompts of all tasks, their arguments read."""
+    """Return prompts of all tasks with parsed arguments."""
     small = read_resources(write_resources(tmp_path_factory.mktemp("resources")))
     options = LmentryOptions(per_template=10)
     made = prompts_of(small, PACK, read_declarations(DECLARATIONS), options)
@@ -140,7 +140,7 @@ def test_beside_other_benchmarks_such_a_model_answers_this_one_alone():
 
 @pytest.fixture(scope="module")
 def taught(tmp_path_factory):
-    """A model that was taught to say the last word of what it is told."""
+    """Train a model to answer with the last word of the prompt; return its folder."""
     text = tiny.write_corpus(tmp_path_factory.mktemp("taught") / "text.txt")
     recipe = tiny.INSTRUCT.model_copy(update={"epochs": 1, "learning_rate": 0.01})
     return tiny.make_instruct(text, text.parent / "m/checkpoint.json", recipe).parent

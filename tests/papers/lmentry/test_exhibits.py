@@ -1,4 +1,4 @@
-"""Multi-LMentry's exhibits of a campaign's own: from simulated judgements of two languages."""
+"""Test Multi-LMentry's exhibits on simulated judgements of two languages."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ from support.cells_kit import by_place, check_cells, sources_of
 from support.lmentry_campaign import Campaign, build, draw, fill, write
 from support.print_kit import PACKS, labels_of, printed
 
-pytestmark = pytest.mark.xdist_group("lmentry-exhibits")  # they share what is made once
+pytestmark = pytest.mark.xdist_group("lmentry-exhibits")  # they share fixtures
 
 SKILL = {"phi-4": 0.9, "eurollm-9b-it": 0.6, "latxa-llama-3.1-8b-instruct": 0.75, "mine": 0.5}
 LANGUAGES = {"eng": "English", "ita": "Italian"}
@@ -76,7 +76,7 @@ def sources(simulated, campaign):
     return sources_of(tables | judgements | {"items": campaign["items"]}) | packs
 
 
-# The exhibit of counts has tests of its own, with real prompts.
+# The exhibit of counts has its own tests, with real prompts.
 SPECS = [spec for spec in exhibits().values() if spec.paper == "lmentry" and spec.needs]
 MEASURED = sorted({spec.name for spec in SPECS} - {"counts"})
 
@@ -100,7 +100,7 @@ def test_a_score_is_accuracy_times_robustness_and_averages_are_over_models(campa
     for model in models:
         accuracy, robustness = scores[model, "EN Acc."].value, robust[model, "EN"].value
         assert scores[model, "EN LMS"].value == pytest.approx(accuracy * robustness / 100)
-        # The release rounds on the way.
+        # The release rounds intermediate values.
         assert method == "corrected" or robustness == round(robustness, 1)
     mean = sum(scores[model, "IT Acc."].value for model in models) / 4
     assert scores["Average", "IT Acc."].value == pytest.approx(mean)
@@ -186,7 +186,7 @@ def test_reasons_and_denominators_add_up_to_the_change_of_accuracy(campaign, roo
     assert rows.loc["Italian", "Prompts counted"] > 0
     assert rows.loc["English", "Prompts counted"] == pytest.approx(0)
     assert rows.loc["IT starts with word", "Accuracy published"] < 100 / 6
-    # Of each template's prompts the first answer was cut off, and of the first the others repeat.
+    # The first answer to each template was cut off; the others repeat the first one's prompt.
     answers = len(SKILL) * len(TASKS)
     assert rows.loc["English", "Answers cut off"] == answers * 3
     assert rows.loc["English", "Answers echoes"] == answers * (PER_TEMPLATE - 1)
@@ -224,7 +224,7 @@ def test_published_templates_of_two_arguments_are_shares_of_the_settings_numbers
     )
     assert published["template"] == pytest.approx(100 - 100 * (5 / 10 - 3 / 10))
     assert corrected["template"] == pytest.approx(100 - 100 * (3 / 4 - 5 / 8))
-    # Answers count what was judged, by both methods.
+    # Both methods count judged answers.
     assert published["order"] == corrected["order"] == pytest.approx(100 - 100 * (5 / 6 - 3 / 6))
 
 
@@ -246,7 +246,7 @@ GOLDEN = accuracies(
     ("more_letters_length_diff_3plus", ALL, 0.8),
     ("more_letters_length_diff_1", ALL, 0.55555),
 )
-"""Two pairs of tasks whose robustness is easy to work out with a pencil."""
+"""Two pairs of tasks whose robustness can be calculated by hand."""
 
 
 def test_robustness_is_that_of_a_worked_example_and_the_release_rounds_on_the_way():
@@ -260,7 +260,7 @@ def test_robustness_is_that_of_a_worked_example_and_the_release_rounds_on_the_wa
     # Templates: 80, 45.02 and 62.015; and 40.049, 50 and 60; rounded to a tenth.
     assert values["template"] == pytest.approx(((100 - 34.98) + (100 - 19.951)) / 2)
     assert rounded["template"] == pytest.approx((65 + 80) / 2)
-    # Of the pairs, more and less letters alone are both there.
+    # Only the pair of more and less letters is complete.
     assert values["adjacent"] == pytest.approx(100 - 10)
     assert rounded["adjacent"] == pytest.approx(100 - (62.35 - 52.35))
     mean, accuracy = (91.33 + 95.9258333 + 72.5345 + 90) / 4, (62.346 + 52.346 + 50.004) / 3

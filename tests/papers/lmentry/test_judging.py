@@ -1,5 +1,3 @@
-"""The judging engine of Multi-LMentry, and answers written for each pattern of the packs."""
-
 import json
 import string
 import unicodedata
@@ -240,7 +238,7 @@ def test_a_prompt_without_a_row_among_the_answers_is_named(tmp_path):
         judge_answers(items, fewer, PACK, "published", tmp_path / "out.parquet")
 
 
-# Verdicts are found once: tests that share them are run by one worker.
+# Verdicts are cached: one worker runs the tests that share them.
 each_language = pytest.mark.parametrize(
     "lang", [pytest.param(lang, marks=pytest.mark.xdist_group(f"answers-{lang}")) for lang in PACKS]
 )
@@ -248,7 +246,7 @@ each_language = pytest.mark.parametrize(
 
 @cache
 def verdicts_of(lang):
-    """Each row with the verdicts of both methods on its answer."""
+    """Return each row with the verdicts of both methods on its answer."""
     declared, judged = read_pack(PACKS[lang]).answers, []
     judges = {method: Judge(declared, method) for method in JUDGES}
     for row in read_cells(DATA / f"lmentry_answers/{lang}.tsv"):

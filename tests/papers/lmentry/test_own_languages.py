@@ -1,6 +1,6 @@
-"""Languages of Multi-LMentry that are no part of the release: resources of our own, such as French.
+"""Test languages of Multi-LMentry with our own resources, such as French, outside the release.
 
-A language added as docs/adding_lmentry.md says is tested here without a further line.
+A language added as docs/adding_lmentry.md describes needs no further line here.
 """
 
 import json
@@ -31,7 +31,7 @@ homophones 368, starts_with_word 116, ends_with_word 914, starts_with_letter 25,
 ends_with_letter 21, first_word 254, last_word 254, first_letter 948, last_letter 948
 """
 FRENCH = {task: int(number) for task, number in re.findall(r"(\w+) (\d+)", FEWER)}
-"""Prompts of a template, where there are fewer than 1,000."""
+"""Numbers of a template's prompts by task, if below 1,000."""
 
 
 def files_of(lang):
@@ -102,8 +102,8 @@ def test_homophones_are_six_different_words_and_no_rhymes_of_one_another(lang):
         others = [row[name] for name in UNLIKE]
         assert len({row["word"], row["homophone"], *others}) == 6, row
         for group in groups:
-            # Of a word and its homophone only one may be in a group: they do not rhyme, they
-            # sound the same. Where one is, a distractor of its sound would be half right.
+            # A group has a word or its homophone, not both: they do not rhyme, they sound the same.
+            # A distractor that sounds like one of its words would be half right.
             known = {row["word"], row["homophone"]} & {*group}
             assert len(known) < 2, row
             assert not known or not {*others} & {*group}, row

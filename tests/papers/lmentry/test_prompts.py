@@ -1,5 +1,3 @@
-"""Prompts of Multi-LMentry: their input files, numbers, wording and right answers."""
-
 import hashlib
 import json
 import re
@@ -37,8 +35,11 @@ DIGESTS = {
     "por": ("3de56a02d2d5010a", "45547c3a440be1dd"),
     "spa": ("7be6171806e9ff40", "de1061f228c4f84a"),
 }
-"""Of all texts and arguments, by variant. When the published ones were written down, all 902,100
-prompts that the released code makes had been found the same (benchmarks/release_prompts.py)."""
+"""Digests of all texts and arguments, by variant.
+
+When the published ones were recorded, they matched all 902,100 prompts of the released code
+(benchmarks/release_prompts.py).
+"""
 
 
 def test_each_decision_changes_some_declaration_and_says_how():
@@ -145,7 +146,7 @@ def test_faults_stay_until_clean_resources_are_asked_for(tmp_path):
     (tmp_path / "rhyme_groups.json").write_text('{"at": ["cat", "hat", "cat"]}')
     head = "word,homophone,semantic1,semantic2,easy1,easy2"
     text = f"{head}\nsea,see,see,look,cat,sea\n"
-    # A byte order mark is no part of the first heading.
+    # A byte order mark is not part of the first heading.
     (tmp_path / "homophones.csv").write_text(text, encoding="utf-8-sig")
     released = read_resources(files)
     assert released.homophones[0]["word"] == "sea"
@@ -198,7 +199,7 @@ def test_declarations_and_packs_with_a_mistake_are_refused(tmp_path, file, chang
         read(path)
     assert str(error.value).startswith(f"{path}: ")
     assert said in str(error.value)
-    # One sentence, and not the file over again.
+    # The message quotes little of the file.
     assert len(str(error.value)) < len(str(path)) + 900
 
 

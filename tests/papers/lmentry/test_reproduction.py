@@ -1,5 +1,3 @@
-"""What Multi-LMentry prints, against what its other numbers make of it."""
-
 import pandas as pd
 import pytest
 

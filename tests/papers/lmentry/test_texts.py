@@ -1,4 +1,4 @@
-"""Multi-LMentry's exhibits of prompts, templates and their numbers, beside what is printed.
+"""Test Multi-LMentry's exhibits of prompts, templates and counts beside the printed ones.
 
 tests/workflow/test_reproduction.py has the status of each printed text.
 """
@@ -43,7 +43,7 @@ def prompts(pack):
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
-    """Language packs of the paper's languages and of French, and prompts of each template."""
+    """Write packs of the paper's languages and French, and prompts of each template."""
     root = tmp_path_factory.mktemp("texts")
     packs = [*PACKS, FRENCH]
     items = [
@@ -63,7 +63,7 @@ def test_measured_templates_have_both_wordings_side_by_side_and_their_prompts(ta
     assert len([1 for _, column in shown if column == "Template"]) == 3 * 10
     assert "mots" in shown["French 1", "Template"].text
     assert "worded as published" in exhibit.caption
-    # Spaces too many can be seen.
+    # Superfluous spaces are visible.
     assert by_place(exhibit)["German 1", "Template"].text.endswith('"nein".␣')
     assert r"\textvisiblespace" in latex_text(exhibit)
     assert "w$_5$" in latex_text(exhibit)
@@ -96,7 +96,7 @@ def test_measured_examples_are_the_campaigns_own_prompts_with_their_answers(tabl
 
 
 def counted(lang, files, root, **options):
-    """The exhibit of counts of a language, and its sentence on each task."""
+    """Return a language's exhibit of counts, and its sentence on each task."""
     items, pack = root / f"{lang}.parquet", FRENCH.with_name(f"{lang}.yaml")
     build_prompts(files, pack, DECLARATIONS, items, LmentryOptions(**options))
     settings = {"campaign": "counts", "benchmarks": ["lmentry"], "models": []}

@@ -1,4 +1,4 @@
-"""Published against corrected verdicts, and both against the labels of annotators."""
+"""Test published verdicts against corrected ones, and both against the labels of annotators."""
 
 import csv
 import json
@@ -33,7 +33,7 @@ from support.lmentry_campaign import (
 )
 from support.paths import REPOSITORY
 
-pytestmark = pytest.mark.xdist_group("annotation")  # they share what is made once
+pytestmark = pytest.mark.xdist_group("annotation")  # they share fixtures
 PACKS = REPOSITORY / "config/lmentry/languages"
 MODELS = {"phi-4": 0.8, "mine": 0.4}
 TASKS = 41
@@ -53,7 +53,7 @@ CASES = [
 
 
 def judged(lang, task, arguments, answer):
-    """A changed verdict, as the judges of both methods give it."""
+    """Return the verdicts of both methods on an answer."""
     declared = read_pack(PACKS / f"{lang}.yaml").answers
     row = {"phenomenon": task, "text": answer}
     row["subject"] = str(next(arguments[name] for name in SUBJECTS if name in arguments))
@@ -165,7 +165,7 @@ def lines(path):
 
 
 def saved(path, rows, name="eng.anna.csv", columns=verdicts.HEADER):
-    """A filled copy of a sheet beside it."""
+    """Write a filled copy beside a sheet; return its path."""
     copy = path.with_name(name)
     write_sheet(copy, columns, rows)
     return copy
@@ -239,7 +239,7 @@ def test_the_gold_answer_is_that_to_what_the_template_asks(tmp_path, published):
     verdicts.write_annotation_sheet("spa", prompts, answers, sheet, key, options, pack)
     hidden = {row["row"]: row["item_id"] for row in read_table(SHEET_KEY, key).to_pylist()}
     golds = {hidden[row["id"]]: (row["gold"], row["note"]) for row in lines(sheet)}
-    # The second published template asks whether all of them are.
+    # The second published template asks whether all words belong to the category.
     note = "the prompt asks for all_words_from_category"
     for item, gold in golds.items():
         template, strangers = item.split("-")
@@ -350,7 +350,7 @@ def test_verdicts_are_compared_with_annotators_and_these_with_each_other(campaig
     assert (anna["n"], anna["equal"], anna["kappa"]) == (8 * TASKS, 8 * TASKS, 1)
     assert bert["equal"] == bert["n"] - math.ceil(bert["n"] / 7)
     assert bert["low"] < bert["accuracy"] < bert["high"]
-    # Anna says what the corrected verdicts say.
+    # Anna's labels equal the corrected verdicts.
     both = measured["eng", "all", "anna", "bert"]
     assert [both[k] for k in ("n", "equal", "kappa")] == [bert[k] for k in ("n", "equal", "kappa")]
     korean = measured["kor", "all", "published", "anna"]

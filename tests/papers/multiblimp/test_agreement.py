@@ -1,5 +1,3 @@
-"""Agreement of verbs and participles in number, person and gender: counts, labels and pairs."""
-
 import pyarrow.compute as pc
 import pytest
 
@@ -16,7 +14,7 @@ from support.treebank_kit import FIN, LOWER, SEEN, UNIMORPH
 
 
 def counts(treebank, *sentences, unimorph=UNIMORPH, name="sv#", **settings):
-    """Counts of one phenomenon, by verb type, order, and values of subject and verb."""
+    """Return counts of one phenomenon, by verb type, order, and values of subject and verb."""
     language = treebank(*sentences, phenomena=(name,), **settings)
     lexicon = language.lexicon(unimorph)
     language.candidates()
@@ -41,14 +39,14 @@ def test_subject_and_verb_with_one_value_each_are_counted_by_order(treebank):
 @pytest.mark.parametrize(
     ("unimorph", "values"),
     [
-        # A value among several counts as agreement; several on both sides are no evidence.
+        # One of several values may agree; several on both sides are no evidence.
         (UNIMORPH + "sing sing V;IND;PRS;1;SG\n", ["PL", "PL"]),
         (UNIMORPH + "sing sing V;IND;PRS;1;SG\ndog dogs N;SG\n", None),
         # Verbs are looked up as indicative and active.
         (UNIMORPH + "sing sing V;SBJV;SG\nsing sing V;PASS;SG\n", ["PL", "PL"]),
-        # A disagreement is counted as it stands.
+        # A disagreement is counted as it is.
         ("sing sing V;IND;SG\nsing sings V;IND;PL\ndog dog N;SG\ndog dogs N;PL", ["PL", "SG"]),
-        # A number that does not inflect is no evidence.
+        # A number without inflection is no evidence.
         ("sing sing V;IND;PRS;3;PL\ndog dog N;SG\ndog dogs N;PL", None),
     ],
 )
@@ -80,7 +78,7 @@ GONE = """
 """
 WENT = GONE.replace("gone", "gont").replace("dogs", "dog").replace("Plur", "Sing")
 FIRST_ENTRY = "1 a a DET Number=Sing 0 root"
-"""The entry that the authors lose."""
+"""The entry that the authors' code loses."""
 DOGS = "dog dogs N;PL\ndog dog N;SG\n"
 
 
@@ -163,8 +161,6 @@ def test_corrected_the_subjects_own_number_on_a_verb_is_evidence(treebank):
     assert [(row["value"], row["agreeing"]) for row in rows] == [("PL", 1)]
 
 
-# Pairs of the six phenomena
-
 SHE = "1 she she PRON Case=Nom|Gender=Fem|Number=Sing|Person=3"
 FULL = "Gender=Fem|Number=Sing|Person=3"
 SHE_SANG = f"""
@@ -222,10 +218,10 @@ PARTICIPLES = "sing sung V.PTCP;SG\ngo gone V.PTCP;PL\n"
 @pytest.mark.parametrize(
     ("unimorph", "forms", "rejected"),
     [
-        # Finite forms are no swaps, nor are others where some row states a verb form.
+        # Finite forms are no swaps, nor are others if a row states a verb form.
         (f"{PARTICIPLES}sing sings V;FIN;SG\nsing sing V;FIN;PL\n", [], {"no other form": 1}),
         (f"{PARTICIPLES}sing sungen V;PL\n", [], {"no other form": 1}),
-        # Where no row states one, any form will do.
+        # If no row states one, any form is a swap.
         ("sing sung V;SG\nsing sungen V;PL\n", ["sungen"], {}),
     ],
 )

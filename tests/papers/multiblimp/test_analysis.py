@@ -1,5 +1,3 @@
-"""Frequencies, tests and regressions: hand values, planted parameters, and the paper's own."""
-
 import math
 
 import numpy as np
@@ -153,7 +151,7 @@ def test_a_pair_that_a_file_has_twice_is_compared_copy_by_copy(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "leading"),
     [
-        # A model leads where it beats the next best, whatever the others.
+        # A model leads if it beats the next best, whatever the others.
         (
             "eng a b 0.9 0.8 0.2, eng a c 0.9 0.5 0.0, eng b a 0.8 0.9 0.2,"
             "deu a b 0.9 0.8 0.01, deu a c 0.9 0.8 0.09, fra a b 0.9 0.9 1.0",

@@ -1,4 +1,4 @@
-"""MultiBLiMP's tables and figures about its data: forms, cells that can be computed again."""
+"""Test MultiBLiMP's tables and figures on its data: formats, and cells computed again."""
 
 from dataclasses import replace
 
@@ -53,7 +53,7 @@ def write(tmp_path):
 
 
 def items(write, *groups):
-    """Items: each (count, lang, phenomenon, grammatical, order, label) is so many rows."""
+    """Write items: each (count, lang, phenomenon, grammatical, order, label) gives count rows."""
     rows = {}
     for g, (count, lang, phenomenon, value, order, label) in enumerate(groups):
         given = {"lang": lang, "phenomenon": phenomenon, "order": order, "label": label}
@@ -65,7 +65,7 @@ def items(write, *groups):
 
 
 def agreement(write, label="+", **languages):
-    """Counts and tests, from rows of phenomenon, order, both values and count."""
+    """Write counts and tests, from rows of phenomenon, order, both values and count."""
     names = ("phenomenon", "order", "subject_value", "verb_value", "count")
     tested = dict.fromkeys(("agreeing", "n", "probability", "p_greater", "p_less"), 0)
     tested |= {"verb_type": "both", "label": label}
@@ -143,7 +143,7 @@ def test_table2_has_a_part_for_each_feature_with_the_papers_values(write):
     assert rows[6] == ["S-Verb", *[no] * 8, "1 (0)"]
     assert rows[7] == ["TOTAL", *["–"] * 6, "1 (1)", "1 (0)", "2 (1)"]
     assert rows[8] == ["TOTAL, any pairs", *["–"] * 6, "3 (3)", "2 (0)", "3 (3)"]
-    # In LaTeX, values are spanned, and headings repeated for each feature.
+    # In LaTeX, values span columns, and headings repeat for each feature.
     lines = latex_text(data.table2(tables, LABELS)).splitlines()
     at = lines.index(r"NUMBER & SV & VS & SV & VS & SV & VS & SV & VS & BOTH \\")
     assert lines[at - 2].startswith(r" & \multicolumn{2}{c}{SG} & \multicolumn{2}{c}{PL} & ")
@@ -230,7 +230,7 @@ def test_ten_languages_at_most_are_shown_as_unlike_as_can_be():
 
 
 def funnels(write, **languages):
-    """Funnels: language to (pairs of two phenomena, items)."""
+    """Write funnels from languages' (pairs of two phenomena, items)."""
     rows = {
         lang: [
             {"lang": lang, "stage": stage, "reason": reason, "n": n}
@@ -282,7 +282,7 @@ def test_a_table_longer_than_a_page_comes_in_parts_with_headings_on_each(write):
     assert second.endswith("(continued: part 2 of 2)")
     rows = [part.split("\\bottomrule")[0].count(r"\\") for part in (first, second)]
     heads = headings[0].count(r"\\")
-    assert [n - heads for n in rows] == [50, 11]  # 60 languages, and all of them
+    assert [n - heads for n in rows] == [50, 11]  # 60 languages, and a row of all
 
 
 def test_the_papers_own_tables_are_built_from_its_numbers():

@@ -1,7 +1,4 @@
-"""Where the authors' code and the paper part: each decision, taken either way.
-
-Every decision has one small language, or one call, whose outcome it alone changes.
-"""
+"""Test each decision on which the authors' code and the paper differ, in a small language."""
 
 import inspect
 import re
@@ -29,7 +26,6 @@ def first_candidate(tree, column, treebank):
 
 
 def entries(words, treebank):
-    """Forms of the treebank lexicon, from words as "form lemma upos feats"."""
     table = treebank(*(f"1 {word} 0 root" for word in words)).lexicon()
     return sorted(table["form"].to_pylist())
 
@@ -69,7 +65,7 @@ def rare_weight(treebank):
 
 
 def p_of_six_pairs(treebank):
-    """Of six pairs that one model alone has right, as in the paper's Albanian."""
+    """Return p for six pairs that one model alone has right, as in the paper's Albanian."""
     language, judged = treebank(LOWER), []
     for model, right in (("x", 1.0), ("y", 0.0)):
         rows = [{"item_id": str(k), "method": "m", "correct": right} for k in range(6)]
@@ -87,7 +83,7 @@ SEEN_BY = """
 3 are be AUX VerbForm=Fin 4 aux:pass
 4 seen see VERB VerbForm=Part 0 root
 """
-# One participle beside être, one beside avoir.
+# One participle with être, one with avoir.
 VUES_VU = """
 1 elles elles PRON Number=Plur 3 nsubj
 2 sont être AUX VerbForm=Fin 3 aux
@@ -153,7 +149,7 @@ OUTCOMES = {
     "memberships": (lambda treebank: len(items_of(treebank(LOWER, LOWER), MANY)), 8, 6),
     "mcnemar": (p_of_six_pairs, 0.041, 0.031),
 }
-"""What a decision changes, and the outcomes as published and corrected."""
+"""Function that a decision changes, and its outcomes as published and corrected."""
 
 
 @pytest.mark.parametrize("variant", ["published", "corrected"])
@@ -170,7 +166,7 @@ def test_an_open_decision_follows_the_variant_and_a_settled_one_does_not():
     assert variant_of(options, "balance") == "corrected"
 
 
-# In the workflow: a decision that a rule does not pass on would be taken as published there
+# In the workflow, a decision that a rule does not pass on would be taken as published.
 
 ENTRIES = {
     "lexicon": "lexicon:build_lexicon",
@@ -180,11 +176,11 @@ ENTRIES = {
     "sampling": "sampling:sample_items",
 }
 BY_THE_BENCHMARK = {"mcnemar"}
-"""Decisions that the benchmark hands to the rules of all papers."""
+"""Decisions that the benchmark passes to the rules of all papers."""
 
 
 def decisions_read(stage):
-    """Return the decisions that the functions and classes of a stage ask for."""
+    """Return the decisions that the functions and classes of a stage read."""
     called = [
         getattr(import_module(module), name, None)
         for module, name in reachable(f"blimpworks.papers.multiblimp.items.{ENTRIES[stage]}")

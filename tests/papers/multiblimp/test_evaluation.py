@@ -1,4 +1,4 @@
-"""Exhibits about models: from simulated judgements of four languages."""
+"""Test exhibits about models on simulated judgements of four languages."""
 
 from dataclasses import replace
 
@@ -60,7 +60,6 @@ def item(lang, number):
 
 
 def judged_score(right, random):
-    """Scores of a pair, and the verdict on them."""
     good = -30 * random.random() - 10
     margin = (1 if right else -1) * random.random() * 5
     tokens = int(random.integers(2, 4))
@@ -74,7 +73,7 @@ def judged_score(right, random):
 
 
 def simulate(root, models=MODELS):
-    """Items, scores and judgements of models that are right with a known probability."""
+    """Write items, scores and judgements of models that are right with a known probability."""
     random = np.random.default_rng(5)
     judged, scored = [], []
     for lang in LANGUAGES:
@@ -104,7 +103,7 @@ def frequency_table(root):
 
 
 def analyse(root, judged, scored, frequencies, facts=FACTS["models"]):
-    """The campaign's tables, by kind, as the workflow would make them."""
+    """Write the campaign's tables as the workflow does; return their paths by kind."""
     names = ("accuracies", "comparisons", "regressions", "residuals", "margins")
     paths = {name: root / f"{name}.parquet" for name in names}
     compute_accuracies(judged, "multiblimp", paths["accuracies"])
@@ -128,7 +127,7 @@ def tables(tmp_path_factory):
 
 @pytest.fixture
 def with_accuracies(tables, tmp_path):
-    """The campaign's tables, with accuracies that a function makes of its own."""
+    """Return a function that gives the campaign's tables with changed accuracies."""
 
     def changed(change):
         frame = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()

@@ -1,4 +1,4 @@
-"""MultiBLiMP's Figure 2: one pair at every stage, its data, its cells and how it is drawn."""
+"""Test MultiBLiMP's Figure 2: one pair at every stage, its data, its cells and its drawing."""
 
 from itertools import combinations
 from pathlib import Path
@@ -72,7 +72,7 @@ HEBREW_ENTRIES = """
 
 @pytest.fixture
 def tables(treebank, tmp_path):
-    """Tables of all stages of a treebank and a UniMorph table, by the exhibit's needs."""
+    """Return a function that builds tables of all stages, by the exhibit's needs."""
 
     def built(*sentences, unimorph=UNIMORPH, minimum=1, **decisions):
         language = treebank(*sentences, **decisions)
@@ -127,7 +127,7 @@ def test_the_lexicon_has_the_words_own_entry_and_the_one_that_takes_its_place(ta
     own, chosen = ("unimorph", True, False, None), ("unimorph", False, True, None)
     assert forms(stages) == [("sing", *own), ("sings", *chosen)]
     assert (stages.lemma, stages.sizes) == ("sing", {"unimorph": 2, "ud": 2})
-    # UniMorph has exactly one other form, so that nobody asks the treebanks.
+    # UniMorph has exactly one other form, so the treebanks are not consulted.
     assert stages.consulted == ["unimorph"]
 
 
@@ -167,7 +167,7 @@ def test_a_number_of_items_leads_to_the_sampled_ones_though_all_are_there_too():
 
 
 def extents(figure):
-    """Boxes and texts of a figure, each with its extent in points."""
+    """Return boxes and texts of a figure, each with its extent in points."""
     figure.set_dpi(PNG_DPI)
     renderer = FigureCanvasAgg(figure).get_renderer()
     points = Affine2D().scale(72 / figure.dpi)

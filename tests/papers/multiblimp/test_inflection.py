@@ -1,5 +1,3 @@
-"""Looking up an inflected word, and its other forms."""
-
 import pyarrow as pa
 import pytest
 
@@ -7,7 +5,7 @@ from blimpworks.papers.multiblimp.items import inflection, lookup
 
 
 def table_of(rows, pos, source):
-    """Lexicon of rows "lemma form features"; another part of speech goes before a slash."""
+    """Return a lexicon of rows "lemma form features"; another part of speech precedes a slash."""
     entries = []
     for row in rows:
         lemma, form, features = (*row.split(), "")[:3]
@@ -90,17 +88,17 @@ def others(lexicon, feats, form="a"):
 @pytest.mark.parametrize(
     ("rows", "query", "forms"),
     [
-        # Every other value of the same lemma.
+        # All other values of the same lemma.
         (["x a Number=SG", "x b Number=PL", "x c Number=DU", "y d Number=PL"], "", "bc"),
-        # What the row says besides stays.
+        # Other features of the row stay.
         (["x a Number=SG|Person=3", "x b Number=PL|Person=3", "x c Number=PL|Person=1"], "", "b"),
-        # What the treebank says stays where the row is silent.
+        # Features of the treebank stay if the row lacks them.
         (
             ["x a Number=SG", "x b Number=PL|Tense=PST", "x c Number=PL|Tense=PRS"],
             "Tense=Pres",
             "c",
         ),
-        # The forms that say least besides.
+        # The forms with fewest further features.
         (["x a Number=SG", "x b Number=PL", "x c Number=PL|Polarity=NEG"], "", "b"),
     ],
 )

@@ -1,5 +1,3 @@
-"""The lexicon of a language: from its treebanks, and from UniMorph's patched tables."""
-
 import lzma
 import re
 from collections import Counter
@@ -18,7 +16,7 @@ def ud_rows(table):
 
 
 def entries(treebank, *words, ratios=None, first_entry="corrected"):
-    """Treebank lexicon of words given as "form lemma upos feats" and how often each occurs."""
+    """Return a treebank lexicon of words as ("form lemma upos feats", frequency)."""
     trees = [f"1 {word} 0 root" for word, count in words for _ in range(count)]
     return ud_rows(treebank(*trees, first_entry=first_entry).lexicon(ratios=ratios))
 
@@ -64,10 +62,10 @@ def test_finiteness_mood_and_voice_imply_each_other(treebank, feats, features):
 @pytest.mark.parametrize(
     ("often", "rarely", "rare", "kept"),
     [
-        # A form that is more than three times rarer than another
+        # A form more than three times rarer than another
         (3, 1, "sung sing VERB Number=Plur", 2),
         (4, 1, "sung sing VERB Number=Plur", 1),
-        # A hapax reading close to a frequent one
+        # A hapax reading similar to a frequent one
         (11, 1, "sing sing VERB Number=Sing", 1),
         (10, 1, "sing sing VERB Number=Sing", 2),
         (22, 2, "sing sing VERB Number=Sing", 2),
@@ -149,11 +147,8 @@ def test_lines_that_are_left_out_or_odd_are_counted(tmp_path):
     assert +odd == Counter((*once, "with_unknown_tags"))
 
 
-# Patches
-
-
 def rows_of(lang, *lines):
-    """Rows of a language's table (lines of "lemma form tags") after both kinds of patches."""
+    """Return rows of a table (lines of "lemma form tags") after both sorts of patches."""
     table_lines = ("\t".join(line.split()) for line in lines)
     split = (tuple(lexicon.patch_line(line, lang, lang).split("\t")) for line in table_lines)
     return list(lexicon.patch_rows((row for row in split if row[0]), lang))
@@ -180,7 +175,7 @@ DROPPED = lexicon.DROPPED
         ("san", "x\ty\tADJ;{MASC/NEU};NOM", "x\ty\tADJ;MASC/NEUT;NOM"),
         ("san", "x\ty\tADJ;NEUT;NOM", "="),
         ("cym", "x\ty\tV;PRES:3", "="),
-        # Lines that are wrong in one table are left out of it.
+        # Lines that are wrong in one table are removed from it alone.
         ("fra", "avoyr\tavoit\tV;IND", DROPPED),
         ("fra", "reçoivre\tx\tV;IND", DROPPED),
         ("fra", "mectre\tx\tV;IND", DROPPED),
@@ -240,7 +235,7 @@ def test_the_english_plural_reaches_as_far_as_the_authors_pattern(line, plurals)
 
 
 def mirrored(mirror, lang, name=None):
-    """Lines of a mirrored table with at least three columns, and the same lines patched."""
+    """Return lines of a mirrored table with three columns or more, and the same lines patched."""
     name = name or lang
     path = mirror / "unimorph" / lang / f"{name}.xz"
     if not path.is_file():
@@ -276,5 +271,5 @@ def test_the_real_english_table_gains_a_plural_for_nearly_every_verb(mirror):
     rows = [tuple(line.split("\t")) for line in lines if line]
     gained = [row for row in lexicon.patch_rows(rows, "eng") if row[2] == "V;PRS;3;IND;PL"]
     singular = [row for row in rows if row[2] == "V;PRS;3;IND;SG"]
-    # What the authors' own commands make of the same table.
+    # The authors' own commands give these numbers for the same table.
     assert (len(singular), len(gained)) == (22785, 21708)

@@ -1,5 +1,3 @@
-"""Candidates and pairs: words of a treebank that could agree, and sentences with another form."""
-
 import pytest
 
 from blimpworks.papers.multiblimp.items.pairs import ALL_REASONS, UNDECIDED, controller_of
@@ -13,14 +11,13 @@ def words_of(candidates):
 
 
 def of(construction, language):
-    """Candidates of "sv" (subject and verb) or "sp" (subject and participle)."""
     return [row for row in language.candidates() if row["construction"] == construction]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "kept"),
     [
-        # An unwanted word spoils its sentence.
+        # An unwanted word excludes its sentence.
         ("", "3 uh uh INTJ _ 2 reparandum", 0),
         ("", "3 teh the DET Typo=Yes 2 det", 0),
         ("", "3 thou thou PRON Style=Arch 2 obj", 0),
@@ -30,7 +27,7 @@ def of(construction, language):
         ("", "3 chien chien X _ 2 obj Lang=fr", 0),
         ("", "3 chien chien X _ 2 obj OrigLang=fr", 0),
         ("", "3-4 doesnt _ _ Typo=Yes _ _ _\n3 does do AUX _ 2 aux\n4 nt not PART _ 2 advmod", 0),
-        # Look-alikes of unwanted marks don't.
+        # Similar marks do not.
         ("", "3 x x X Abbr=Yes 2 dep Gloss=Correct", 1),
         ("", "3 x x X _ 2 reparandum:x LangId=fr", 1),
         ("", "3 x x X _ 2 _", 1),
@@ -176,8 +173,6 @@ def test_corrected_a_mood_without_a_verb_form_is_finite(treebank):
     assert words_of(treebank(tree, finiteness="corrected").candidates()) == []
 
 
-# Pairs
-
 DISAGREE, NO_ENTRY = "values differ in the treebank", "no lexicon entry"
 TWO_SUBJECTS = f"""
 1 Dogs dog NOUN Number=Plur 3 nsubj
@@ -199,7 +194,7 @@ AFTER_A_DISAGREEMENT = f"""
         (TWO_SUBJECTS, "published", ["Dogs"], {DISAGREE: 1}),
         (TWO_SUBJECTS, "corrected", ["Dogs"], {NO_ENTRY: 1}),
         (AFTER_A_DISAGREEMENT, "published", [], {DISAGREE: 2}),
-        # Nothing stays on a verb without any features.
+        # A verb without any features keeps none.
         (TWO_SUBJECTS.replace(FIN, "_"), "published", ["Dogs"], {NO_ENTRY: 1}),
     ],
 )

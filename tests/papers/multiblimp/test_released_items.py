@@ -1,4 +1,4 @@
-"""MultiBLiMP's released items: what is read, what is refused, and that they are the same pairs."""
+"""Test MultiBLiMP's released items: reading, refusals, and that they are the same pairs."""
 
 import csv
 from pathlib import Path
@@ -20,8 +20,8 @@ from support.commands import run
 from support.treebank_kit import FIN, UNIMORPH
 
 REVISION = "de923efa8d2483d6b13364ee68e65308e990a991"
-# A verb before and after its subject, an auxiliary, one that is the first word, a capitalised
-# verb, attractors, quotation marks, and a word behind which there is no space.
+# A verb before and after its subject, an auxiliary, one as first word, a capitalised verb,
+# attractors, quotation marks, and a word without a space after it.
 TREES = (
     f"""
 1 " " PUNCT _ 8 punct SpaceAfter=No
@@ -55,7 +55,7 @@ TREES = (
 
 @pytest.fixture
 def regenerated(treebank):
-    """A language's sampled items: a directory of one table."""
+    """Sample a language's items; return the directory of their table."""
     built = treebank(*TREES * 12)
     built.pairs_with(f"{UNIMORPH}\nsing Sings V;IND;PRS;3;SG\nsing Sing V;IND;PRS;3;PL")
     return built.sample()
@@ -63,7 +63,7 @@ def regenerated(treebank):
 
 @pytest.fixture
 def exported(regenerated, tmp_path):
-    """The same items as a file of the released layout."""
+    """Write the same items as a file of the released layout."""
     path = tmp_path / "released" / "xyz" / "data.tsv"
     released.export_items(regenerated, path)
     return path
@@ -71,7 +71,7 @@ def exported(regenerated, tmp_path):
 
 @pytest.fixture
 def change(exported):
-    """Rewrite the cells of one row (from 0), and return the file."""
+    """Return a function that rewrites the cells of a row (from 0) and returns the file."""
 
     def rewrite(row=0, **cells):
         with exported.open(encoding="utf-8", newline="") as handle:
@@ -153,7 +153,7 @@ def test_what_the_release_says_in_its_own_ways_is_understood(change):
     [
         # pandas took the prefix for a missing cell.
         ("None of them sings", "None sing them sings", "of", "sing", (5, "of", "sing")),
-        # A form in place of a capitalised one is capitalised.
+        # A form that replaces a capitalised one is capitalised.
         ("McDo said", "Mcdonald said", "McDo", "McDonald", (0, "McDo", "Mcdonald")),
     ],
 )
@@ -239,7 +239,6 @@ def test_a_file_of_the_hub_has_as_many_pairs_as_the_paper_says(exported):
 
 
 def check(**settings):
-    """Check a campaign as the workflow does."""
     base = {"campaign": "x", "languages": ["deu", "eng"], "models": []}
     chosen = check_campaign(base | settings, "x.yaml")
     check_papers(chosen, load_catalogue(chosen))
@@ -299,7 +298,7 @@ ROW = {
     **{"attractors": "[{'feats': {'Number': 'Sing'}}]", "has_attractors": "True"},
 }
 NAMED = (ROW["metadata"], ROW["wrong_sen"])
-# Of deu/data.tsv and all others at revision de923efa8d24, in this order.
+# Columns of all files at revision de923efa8d24, in this order.
 RELEASED_COLUMNS = (
     "sen verb verb_idx cop cop_idx child child_idx child_features child_upos head head_idx "
     "head_features head_upos distance attractors metadata swap_head feature_vals prefix wrong_sen "

@@ -1,4 +1,4 @@
-"""What MultiBLiMP prints, against its other numbers, the release, and pairs made from the mirror.
+"""Test MultiBLiMP's printed numbers against each other, the release, and pairs from the mirror.
 
 tests/workflow/test_reproduction.py has the status of each number.
 """
@@ -60,8 +60,8 @@ def test_the_printed_total_is_not_the_sum_of_the_pairs_by_language_that_table_5_
 
 
 # Languages with their pairs of all six phenomena, and items after the limit of 100 in each
-# condition. Middle French and Albanian have more items than pairs: some stand in two conditions.
-# Of those in the last line the release drops no condition of subject-verb agreement.
+# condition. Middle French and Albanian have more items than pairs, as some are in two conditions.
+# For languages in the last line the release drops no condition of subject-verb agreement.
 PAIRS_AND_ITEMS = """
 fao 234 232, cym 3124 1120, bre 273 260, kaz 195 173, kir 267 185, hsb 187 186, wol 1214 705,
 myv 578 464, glg 1045 753, hbo 1715 983, mar 460 460, frm 255 294, sme 6295 2536, sqi 230 243,
@@ -86,6 +86,6 @@ def test_a_language_has_as_many_pairs_and_items_as_the_authors_made(mirror, tmp_
 
 
 def test_the_paper_prints_these_numbers_of_items_but_eight_more_of_tamil():
-    # For a reason that the authors' code does not tell.
+    # The authors' code does not show the reason.
     more = {lang: PAIRS_OF[lang] - items for lang, (_, items) in MADE.items()}
     assert {lang: n for lang, n in more.items() if n} == {"tam": 8}

@@ -1,5 +1,3 @@
-"""Conditions, weights and draws."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,7 +93,7 @@ def test_the_funnel_adds_up(memberships, traits, limit):
 def test_weights_are_inverse_products_of_relative_frequencies():
     items = [item(1), item(2), item(3, subject="cat")]
     assert compute_weights(items, published=True) == pytest.approx([3 / 2 * 3, 3 / 2 * 3, 3 * 3])
-    # They know attractors that all agree or all disagree.
+    # Both have attractors that all agree or all disagree.
     between = ((0, 0), (2, 2), (2, 1), (1, 0))
     items = [
         item(number, attractors=n, congruent_attractors=congruent)

@@ -1,4 +1,4 @@
-"""UrBLiMP's exhibits of a campaign's own judgements and people."""
+"""Test UrBLiMP's exhibits of a campaign's own judgements and people."""
 
 from dataclasses import replace
 from functools import cache
@@ -35,12 +35,12 @@ from support.urblimp_results_kit import SKILL, N, cell, simulate
 from support.validation_kit import OPTIONS, measured_people
 
 OWN = {"rules", "samples", "lengths", "lengths_fig", "examples_fig"}
-"""Exhibits that the paper has not; ``test_statistics`` has their tests."""
+"""Exhibits that are not in the paper; ``test_statistics`` has their tests."""
 
 
 @pytest.fixture(scope="module", autouse=True)
 def each_test_of_ranks_once():
-    """scipy's exact test of the same tied differences is done once: it goes through all signs."""
+    """Cache scipy's exact test of tied differences, which goes through all signs."""
     known = cache(wilcoxon)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(analysis, "wilcoxon", lambda d, method: known(tuple(d), method=method))
@@ -62,7 +62,7 @@ def test_tables_7_and_8_part_the_models_as_the_paper_does(tables):
     pretrained, tuned = (
         {c.column for c in table(tables, LABELS).cells} - {"Average"} for table in (table7, table8)
     )
-    # The paper holds DeepSeek's distilled model to be pretrained, whatever it was tuned on.
+    # The paper counts DeepSeek's distilled model as pretrained, whatever its tuning.
     others = {"Llama-3-70B", "DeepSeek-R1-Llama-70B", "Ours"}
     assert pretrained == {f"{name}-pt" for name in GEMMA} | others
     assert tuned == {*GEMMA_TUNED}
@@ -134,12 +134,12 @@ def test_judgements_by_another_method_and_an_unknown_paradigm_are_told(tables, t
 
 @pytest.fixture(scope="module")
 def people(tables, tmp_path_factory):
-    """With lists that six people have filled in, by a script."""
+    """Return tables with lists that a script filled in for six people."""
     return tables | measured_people(tmp_path_factory.mktemp("people"))
 
 
 ALONE = Labels({"urd": "Urdu"}, facts={"urblimp_validation": {"per_pair": 3}})
-"""Of a campaign without models."""
+"""Labels of a campaign without models."""
 
 
 def test_table_9_has_people_on_each_paradigm_and_both_means(people):
@@ -176,7 +176,7 @@ def test_the_exhibit_counts_who_and_what_is_left_out(people):
     assert number["left out: failed attention checks"] == 1
     assert (number["Attention checks"], number["passed"]) == (24, 20)
     assert number["Pairs judged"] == 19 * 8
-    # p06 is out: its pairs have two judgements.
+    # p06 is excluded: its pairs have two judgements.
     assert number["with 3 judgements"] + number["left out of κ"] == number["Pairs judged"]
     assert number["left out of κ"] == number["Pairs judged"] * 3 - number["Judgements that count"]
     assert 0 < number["left out of κ"] < number["Pairs judged"]

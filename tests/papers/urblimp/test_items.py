@@ -1,4 +1,4 @@
-"""Items of UrBLiMP: the pairs of our own treebank, and what holds of all items anyway."""
+"""Test UrBLiMP's items: pairs of our own treebank, and properties of all items."""
 
 import unicodedata
 from collections import Counter
@@ -39,7 +39,7 @@ def test_a_sentence_gives_the_pair_that_was_written_by_hand(own, hindi, row):
 
 
 def check(built):
-    """What every item must have, and what its kind of change says of the two sentences."""
+    """Check properties of every item, and the relation of its sentences by type of change."""
     assert len({item["item_id"] for item in built.items}) == len(built.items) > 0
     assert len({(i["paradigm"], i["good"], i["bad"]) for i in built.items}) == len(built.items)
     for item in built.items:
@@ -64,7 +64,7 @@ def check(built):
 
 
 def check_codes(built):
-    """No look-alikes, no marks that aren't seen, everything composed; all code points."""
+    """Check that sentences have no look-alikes or invisible marks; return their code points."""
     sentences = [item[side] for item in built.items for side in ("good", "bad")]
     codes = {*"".join(sentences)}
     assert not codes & {*urblimp_kit.urdu().orthography.characters, *map(chr, INVISIBLE), ZWNJ, "_"}
@@ -74,7 +74,7 @@ def check_codes(built):
 
 
 def check_origins(built, folder, treebanks):
-    """A good sentence is the treebank's own unless it says that it is constructed."""
+    """Check that a good sentence is the treebank's unless it is marked as constructed."""
     spelled = urblimp_kit.urdu().orthography
     sentences = {
         (tree.file, tree.sent_id): spelled.joined((w.form, w.space) for w in tree.words)
@@ -94,7 +94,7 @@ def test_all_items_of_our_treebanks_hold(own, hindi, tmp_path):
 
 
 def test_all_items_of_udtb_hold_and_each_paradigm_has_some(tmp_path, mirror):
-    """Of what the rules make of the parts of UD_Urdu-UDTB that the mirror has."""
+    """The items come from the parts of UD_Urdu-UDTB that the mirror has."""
     treebanks = urblimp_kit.unpacked(mirror / "ud/r2.15/UD_Urdu-UDTB", tmp_path)
     udtb = urblimp_kit.build(tmp_path, treebanks=treebanks)
     check(udtb)

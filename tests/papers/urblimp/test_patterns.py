@@ -1,4 +1,4 @@
-"""Pieces of rules: patterns and their matches, inflection by rule, and the spelling of Urdu."""
+"""Test parts of rules: patterns and their matches, inflection by rule, and the spelling of Urdu."""
 
 import unicodedata
 
@@ -45,7 +45,7 @@ LISTS = {"people": "وزیر|لڑک.*"}
         ("S []", "لڑکے نے لڑکی کتاب دی ۔"),
         ("S [upos<>NOUN|PUNCT]", "نے دی"),
         ('S [form<>re".*[ےی]", upos=NOUN]', "کتاب"),
-        # relations; matches come in the order of the words
+        # relations; matches are in the order of the words
         ("V -[nsubj]-> S", "لڑکے"),
         ("V -[obj|iobj]-> S", "لڑکی کتاب"),
         ("V -[^nsubj|punct]-> S; V [upos=VERB]", "لڑکی کتاب"),
@@ -73,7 +73,7 @@ def test_comments_line_ends_and_empty_clauses_at_the_end_say_nothing():
     ("pattern", "known", "found"),
     [
         ("V -> N; N [upos=NOUN]", {"V": 4}, [0, 2, 3]),
-        # The subject is known by another name, so it cannot be N too.
+        # The subject has another name already, so it cannot be N too.
         ("N [upos=NOUN]", {"S": 0}, [2, 3]),
     ],
 )
@@ -139,7 +139,7 @@ FORMS = [
     ("آنا", "Perf", "آیا آئے آئی آئیں"),
     ("سونا", "Perf", "سویا سوئے سوئی سوئیں"),
     ("بتانا", "Imp", "بتاتا بتاتے بتاتی بتاتیں"),
-    # stems in ن and in ہ, whose lemmas the treebank has with another ہ
+    # stems in ن and in ہ, whose lemmas the treebank spells with another ہ
     ("سننا", "Perf", "سنا سنے سنی سنیں"),
     ("کہہنا", "Perf", "کہا کہے کہی کہیں"),
     # irregular ones
@@ -160,7 +160,7 @@ def inflection():
 
 
 def cells(paradigm, lemma, inside=False, **features):
-    """Usual forms of the cells that have some features, in the order of the paradigm."""
+    """Return usual forms of the cells with some features, in the order of the paradigm."""
     forms = paradigm.forms(lemma, inside=inside).items()
     return [spellings[0] for cell, spellings in forms if features.items() <= cell_of(cell).items()]
 
@@ -200,11 +200,11 @@ def test_a_form_is_put_into_another_cell(inflection, lemma, upos, form, change, 
 @pytest.mark.parametrize(
     ("lemma", "upos", "form"),
     [
-        ("جانا", "VERB", "گیئں"),  # a slip
-        ("جانا", "NOUN", "گیا"),  # no verb
+        ("جانا", "VERB", "گیئں"),  # a misspelling
+        ("جانا", "NOUN", "گیا"),  # not a verb
         ("عمدہ", "ADJ", "عمدہ"),  # invariable
         ("خوبصورت", "ADJ", "خوبصورت"),
-        ("چاہئے", "AUX", "چاہئے"),  # no infinitive
+        ("چاہئے", "AUX", "چاہئے"),  # not an infinitive
     ],
 )
 def test_a_form_that_its_lemma_does_not_give_by_rule_is_not_changed(inflection, lemma, upos, form):
@@ -217,7 +217,7 @@ def test_a_form_that_its_lemma_does_not_give_by_rule_is_not_changed(inflection, 
     [
         ("لڑکے", "لڑکا", {"Case": "Acc"}, {"Case": "Nom"}, {}, "لڑکا"),
         ("لڑکے", "لڑکا", {"Case": "Nom", "Number": "Plur"}, {"Case": "Nom"}, {}, "لڑکے"),
-        # The treebank calls the polite plural Sing, as the subjunctive's third person is.
+        # The treebank labels the polite plural Sing, like the subjunctive's third person.
         ("رہے", "رہنا", {"Aspect": "Perf"}, {"Number": "Sing"}, {"Number": "Plur"}, "رہا"),
     ],
 )
@@ -230,7 +230,7 @@ def test_ambiguous_forms_are_read_as_treebank_and_complex_say(
 
 
 def test_a_verb_is_a_stem_before_the_auxiliary_of_the_progressive(inflection):
-    """سن is the stem of سننا and سنا its perfective; before رہنا only the stem can stand."""
+    """سن is the stem of سننا and سنا its perfective; only the stem can precede رہنا."""
     following = word("رہا", "رہنا", "AUX")
     assert {
         reading.cell.get("VerbForm")
@@ -283,7 +283,7 @@ urdu_text = st.text(st.sampled_from(LETTERS + FOREIGN + OTHERS + "۰۱٣5-"), ma
         ("علي", "علی"),
         ("هم", "ہم"),
         ("٢٠١٣", "۲۰۱۳"),
-        # marks that say nothing
+        # marks without meaning
         ("کتـــاب", "کتاب"),
         ("\ufeffاردو", "اردو"),
         # short vowels
@@ -298,15 +298,15 @@ urdu_text = st.text(st.sampled_from(LETTERS + FOREIGN + OTHERS + "۰۱٣5-"), ma
         ("کرےںگے", "کریں گے"),
         ("بےشمار", "بے شمار"),
         ("ھم", "ہم"),
-        # what keeps letters apart
+        # separators of letters
         ("کریں_گے", "کریں گے"),
         (f"خوب{ZWNJ}صورت", "خوب صورت"),
-        # what is well spelled stays
+        # correct spellings stay
         ("ہے", "ہے"),
         ("بڑے", "بڑے"),
         ("مانگے", "مانگے"),
         ("گاؤں", "گاؤں"),
-        # and so does what is nothing but marks
+        # and so do marks alone
         *((only, only) for only in ("۔", "\u200c", "\u200f", "_", "ـ", "\u064e")),
     ],
 )

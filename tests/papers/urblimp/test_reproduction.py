@@ -1,5 +1,3 @@
-"""UrBLiMP's printed numbers: what its other numbers make of its claims, and Figure 1's models."""
-
 import pytest
 
 from blimpworks.campaign.reference import PublishedRow

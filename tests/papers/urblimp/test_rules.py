@@ -1,4 +1,4 @@
-"""What becomes of a match, by rules of a few lines; and rule files that are malformed."""
+"""Test the outcome of a match by short rules, and malformed rule files."""
 
 import pytest
 
@@ -63,7 +63,7 @@ TWIN = (
     "۔/PUNCT/3/punct"
 )
 REASONS = [
-    # pattern, change, other keys of the rule, what the treebank has, reason; "" for a pair
+    # pattern, change, other keys of the rule, treebank, reason; "" for a pair
     (VERB, delete("V"), {"without": [OBJECT]}, None, "excluded by the rule"),
     (VERB, inflect("V", along=["aux"]), {}, None, "differs in several places"),
     ("N [form=لڑکی]", inflect("N"), {}, None, "no form by rule"),
@@ -81,7 +81,7 @@ REASONS = [
     (AUX, PAST, {"context": ["previous", "next"]}, "نہیں/PART/2/advmod تھا/AUX/0/root", ""),
     (AUX, PAST, {"context": ["previous", "next"]}, FINAL, ATTESTED),
     (AUX, PAST, {}, FINAL, ""),
-    # words that are left out or moved
+    # deleted or moved words
     (OBJECT, delete("N"), {"context": ["previous", "next"]}, None, ""),
     (OBJECT, move("N", "V"), {"context": ["previous", "next"]}, None, ""),
 ]
@@ -166,7 +166,7 @@ def test_a_word_takes_values_of_another_or_agrees_with_it(tmp_path, gender, chan
 
 
 def test_both_sentences_are_prepared_and_the_pair_says_so(tmp_path):
-    # A word is added that agrees and can be changed.
+    # The added word agrees and can be changed.
     short = tree("آتی/VERB/0/root/lemma=آنا ۔/PUNCT/1/punct")
     rule = {"pattern": VERB, "prepare": [add("A", "V")], "change": [replace("A", "was")]}
     result = outcome(tmp_path, short, **rule)
@@ -234,13 +234,11 @@ PATTERN = "expected a pattern as text, such as V [upos=VERB]; V -[nsubj]-> S."
 @pytest.mark.parametrize(
     ("fields", "key", "message"),
     [
-        # Operations
         ({"change": [{"remove": "V"}]}, "rules.0.change.0", f"is {{'remove': 'V'}}: {KEYS}"),
         ({"change": ["V"]}, "rules.0.change.0", f"is 'V': {KEYS}"),
         ({"change": [{"delete": "V"}, {"move": "V"}]}, "rules.0.change.1.after", "is missing; add"),
         ({"change": [{"delete": "V", "alon": []}]}, "rules.0.change.0.alon", "you mean 'along'?"),
         ({"change": []}, "rules.0.change", "is []: list should have at least 1 item"),
-        # Words of the rule
         ({"change": [delete("X")]}, "rules.0", "delete has 'X', expected a word of the pattern: V"),
         ({"change": [inflect("V", "=X")]}, "rules.0", "to has '=X', expected = and a word of the"),
         ({"change": [delete("O"), move("V", "O")]}, "rules.0", "after has 'O', which an operation"),
@@ -249,12 +247,10 @@ PATTERN = "expected a pattern as text, such as V [upos=VERB]; V -[nsubj]-> S."
         ({"change": [add("V", "V")]}, "rules.0", "name has 'V', expected a name that no other"),
         ({"without": ["V -> O", "S < T"]}, "rules.0", "without.1 has S, T, expected a word of"),
         ({"source": "text"}, "rules.0", "is text, but a pattern has ->, upos, which plain text"),
-        # Patterns
         ({"pattern": 3}, "rules.0.pattern", f"is 3: {PATTERN}"),
         ({"without": ["V ["]}, "rules.0.without.0", "separated by semicolons."),
         ({"pattern": ""}, "rules.0.pattern", "is '': pattern is empty; expected clauses such as V"),
         ({"pattern": 'V [form=re"("]'}, "rules.0.pattern", "expected one as RE2 reads it, such as"),
-        # Other keys
         ({"variant": "ours"}, "rules.0.variant", "is 'ours': "),
         ({"change": [replace("V", "x")]}, None, "rule 'plain' names 'x', which "),
         ({"change": [add("A", "V", "V", "article")]}, None, "names 'article', which "),

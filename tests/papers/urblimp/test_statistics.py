@@ -1,4 +1,4 @@
-"""Statistics of UrBLiMP, and its exhibits that the paper has not: rules, samples, lengths."""
+"""Test UrBLiMP's statistics, and exhibits beyond the paper: rules, samples, lengths."""
 
 import math
 import re
@@ -81,7 +81,7 @@ def test_the_interval_of_a_mean_narrows_with_the_number_of_accuracies():
 
 
 def rated(right, per_pair=3):
-    """Ratings of pairs with so many right choices."""
+    """Return ratings of pairs with these numbers of right choices."""
     rows = [(f"i{n}", k < good) for n, good in enumerate(right) for k in range(per_pair)]
     return pd.DataFrame(rows, columns=["item_id", "chose_good"])
 
@@ -130,8 +130,8 @@ def test_an_interval_covers_the_value_about_as_often_as_it_says():
 
 
 def test_errors_on_any_pairs_make_a_kappa_of_85_of_sentences_and_0_of_outcomes():
-    # Which kappa the paper's .89 is: 57 pairs of each paradigm with three judgements, as many wrong
-    # as Table 9 prints, any of them.
+    # To identify the paper's .89: 57 pairs of each paradigm with three judgements, as many of them
+    # wrong as Table 9 prints, in random pairs.
     printed = pd.read_csv(REPOSITORY / "config/published/urblimp/table9.csv")
     shares = printed["text"][printed["row"] != "average"].astype(float).to_numpy() / 100
     assert 1 - 4 * (shares * (1 - shares)).mean() == pytest.approx(0.852, abs=5e-4)
@@ -187,7 +187,7 @@ def test_rules_add_up_to_the_matches_with_reasons_beside_the_papers_numbers(tabl
     columns = {"Rejected: no form": 2 + 3, "Rejected: other": 4, "Paper": 160}
     for column, value in columns.items():
         assert cell(exhibit, "Dative object: noun", column).value == value
-    # Without a rule of ours.
+    # Without our own rules.
     assert cell(exhibit, "Aspect", "Paper, implied").value == 401
     assert not any(c.stands_for for c in exhibit.cells)
     assert "Aspect" in exhibit.caption

@@ -40,7 +40,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 1: the same as bars."""
+    """Figure 1: the cells of Table 1 as bars."""
     exhibit = table1(tables, labels)
     figure = Figure(figsize=(4, 2.5), layout="constrained")
     axes = figure.subplots()

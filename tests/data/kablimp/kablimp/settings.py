@@ -8,10 +8,10 @@ class KablimpOptions(Strict):
     """The pairs of KabLiMP, and how they are judged."""
 
     variant: Variant = "published"
-    """Of no effect: there is one way of working."""
+    """No effect: all variants are the same."""
     pairs: Positive = 4
     """Pairs of each paradigm."""
     methods: tuple[Method, ...] = ("full_sentence",)
-    """How a pair is decided."""
+    """Methods that decide a pair."""
     ties: TiePolicy | None = None
-    """What equal values count as; null for wrong."""
+    """Value of equal scores; null for wrong."""
