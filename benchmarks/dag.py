@@ -58,11 +58,11 @@ def run(folder: Path, *arguments: str) -> tuple[float, float, str]:
         text=True,
         env=environment,
     )
-    said = process.communicate()[0]
+    output = process.communicate()[0]
     seconds = time.perf_counter() - begun
     if process.returncode:
-        raise SystemExit(said[-3000:])
-    return seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024, said
+        raise SystemExit(output[-3000:])
+    return seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024, output
 
 
 def best(folder: Path, rounds: int, *arguments: str) -> tuple[float, float]:
@@ -71,15 +71,15 @@ def best(folder: Path, rounds: int, *arguments: str) -> tuple[float, float]:
     return min(seconds for seconds, _ in runs), max(memory for _, memory in runs)
 
 
-def jobs_of(said: str) -> int:
+def jobs_of(output: str) -> int:
     """Return the number of jobs in the statistics that Snakemake prints."""
-    total = re.search(r"^total\s+(\d+)$", said, re.MULTILINE)
+    total = re.search(r"^total\s+(\d+)$", output, re.MULTILINE)
     return int(total[1]) if total else 0
 
 
-def inputs_of(said: str) -> int:
+def inputs_of(output: str) -> int:
     """Return the number of inputs that other jobs make, from the reasons that a dry run prints."""
-    named = re.findall(r"Input files updated by another job: ([^;\n]+)", said)
+    named = re.findall(r"Input files updated by another job: ([^;\n]+)", output)
     return sum(names.count(", ") + 1 for names in named)
 
 
@@ -110,8 +110,8 @@ def finish(folder: Path, *options: str) -> None:
     moment = time.time()
     table = folder / "table.parquet"
     pq.write_table(pa.table({"item_id": ["a"]}), table)
-    said = run(folder, *options, "--summary", "all")[2]
-    lines = [line.split("\t") for line in said.splitlines() if line.count("\t") >= 5]
+    output = run(folder, *options, "--summary", "all")[2]
+    lines = [line.split("\t") for line in output.splitlines() if line.count("\t") >= 5]
     for name in (fields[0] for fields in lines[1:]):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -123,16 +123,16 @@ def measure(folder: Path, rounds: int, options: list[str]) -> dict[str, float]:
     """Return seconds, memory [MB] and jobs of one campaign."""
     bare = folder / "bare.smk"
     bare.write_text("rule all:\n    input: []\n")
-    nothing, _ = best(folder, rounds, "-s", str(bare), "--list-rules")
+    empty, _ = best(folder, rounds, "-s", str(bare), "--list-rules")
     listed, _ = best(folder, rounds, *options, "--list-rules")
-    said = run(folder, *options, "-n", "all")[2]
-    jobs, inputs = jobs_of(said), inputs_of(said)
+    output = run(folder, *options, "-n", "all")[2]
+    jobs, inputs = jobs_of(output), inputs_of(output)
     dry, memory = best(folder, rounds, *options, "-n", "-q", "all", "--", "all")
     plain = write_plain(folder, jobs, round(inputs / jobs))
     least, _ = best(plain.parent, rounds, "-n", "-q", "all")
     finish(folder, *options)
     done, _ = best(folder, rounds, *options, "-q", "all", "--", "all")
-    figures = {"jobs": jobs, "inputs": inputs, "import_s": listed - nothing, "dry_run_s": dry}
+    figures = {"jobs": jobs, "inputs": inputs, "import_s": listed - empty, "dry_run_s": dry}
     return figures | {"plain_dry_run_s": least, "no_op_s": done, "memory_mb": memory}
 
 
@@ -142,22 +142,24 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--campaign", default="config/config.yaml")
     parser.add_argument("--once", action="store_true", help="without twice the models")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         measured = {}
-        for label in ("campaign", *([] if given.once else ["twice the models"])):
+        for label in ("campaign", *([] if arguments.once else ["twice the models"])):
             folder = Path(name) / label.replace(" ", "-")
             copy_checkout(folder)
             if label != "campaign":
                 multiply_models(folder, 2)
-            measured[label] = measure(folder, given.rounds, ["--configfile", given.campaign])
+            measured[label] = measure(
+                folder, arguments.rounds, ["--configfile", arguments.campaign]
+            )
     columns = list(measured["campaign"])
     print(f"| | {' | '.join(columns)} |\n|---{'|--:' * len(columns)}|")
     for label, row in measured.items():
         print(f"| {label} | {' | '.join(f'{row[c]:.4g}' for c in columns)} |")
-    if not given.once:
-        one, twice = measured.values()
-        print(f"| ratio | {' | '.join(f'{twice[c] / one[c]:.2f}' for c in columns)} |")
+    if not arguments.once:
+        once, twice = measured.values()
+        print(f"| ratio | {' | '.join(f'{twice[c] / once[c]:.2f}' for c in columns)} |")
 
 
 if __name__ == "__main__":
