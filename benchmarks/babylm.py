@@ -85,7 +85,7 @@ def run(command, **options):
 
 
 def theirs(pipeline, model, backend, folder, name, output):
-    """Run the pipeline; return wall seconds, its measure, and the chosen texts by group."""
+    """Run the pipeline; return wall seconds, its printed result, and chosen texts by group."""
     task, subset = TASKS[name]
     seconds = run(
         [sys.executable, "-m", "evaluation_pipeline.sentence_zero_shot.run", "--save_predictions",

@@ -129,7 +129,7 @@ def cut(sequence):
 
 
 def by_shards(score, encoded, order):
-    """Return the processor seconds of scoring shards in an order, and all log-probabilities."""
+    """Return the processor seconds of shards in an order, and log-probabilities by number."""
     logprobs = [None] * len(encoded)
 
     def go():

@@ -57,7 +57,7 @@ CLASSES = {"DIGIT": "37", "WORD": "bñ3가", "SPACE": " \n", "NOT_WORD": " -."}
 
 
 class Recorder:
-    """A replacement of the module ``re`` that keeps the expressions which are searched."""
+    """A replacement of the module ``re`` that notes the expressions of its calls."""
 
     def __init__(self):
         self.expressions = {}

@@ -59,7 +59,7 @@ def exact_tokens(entries, vocabulary, side, order):
 
 
 def sums(side, mask, values):
-    """Return for each sentence the exact sum of ``values`` of its tokens in ``mask``."""
+    """Return for each sentence the sum of the values of its tokens in ``mask``."""
     totals = [Fraction(0)] * len(side.ids)
     for token in np.flatnonzero(mask):
         totals[side.row[token]] += values[token]

@@ -152,7 +152,7 @@ def parity(bench):
 
 @contextmanager
 def all_but(gib):
-    """Leave ``gib`` GiB of the GPU's memory free and hold the rest, as another job would."""
+    """Hold the GPU's free memory except ``gib`` GiB, as another job would."""
     free, _ = torch.cuda.mem_get_info()
     held = torch.empty(max(0, free - int(gib * 2**30)), dtype=torch.uint8, device="cuda")
     yield

@@ -16,7 +16,7 @@ PAPER = {} if GPU else {"layers": 1, "hidden": 32, "embedding": 32, "batch": 4}
 
 
 def text_with_many_words(path):
-    """Write lines of 36,000 different made-up words; the papers' vocabularies have 50,000."""
+    """Write a text of up to 36,000 made-up words; the papers' vocabularies have 50,000."""
     draw = random.Random(1)
     with path.open("w", encoding="utf-8") as lines:
         for good, _ in synthetic(LINES):
@@ -25,7 +25,7 @@ def text_with_many_words(path):
 
 
 def train_lstm(bench):
-    """Train an LSTM for an epoch by CLAMS's recipe, with 36,000 words, in float32."""
+    """Train an LSTM for an epoch in float32, by CLAMS's recipe, with up to 36,000 words."""
     text = text_with_many_words(bench.work / "lstm.txt")
     corpus = tiny.corpus_of(text, CorpusOptions(words="whitespace", unknown_share=1))
     recipe = LstmRecipe(kind="lstm", epochs=1, **PAPER)

@@ -57,7 +57,7 @@ def in_process(bench):
 
 
 def sequences(bench):
-    """Measure the speed with up to 1,024 sequences in a pass, in place of 256."""
+    """Measure the speed with up to 1,024 sequences (by default 256) and more tokens in a pass."""
     options = bench.options("in_process", vllm={"batched_tokens": 32_768 if GPU else 8192})
     with arguments(max_num_seqs=1024):
         speeds(bench, "vLLM, in process, 1,024 sequences", "vllm", options)
