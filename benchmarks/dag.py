@@ -1,12 +1,13 @@
 """Measure how long Snakemake takes to plan the papers' campaign, and one with twice the models.
 
-Usage: python benchmarks/dag.py [--rounds 3] [--campaign config/config.yaml] [--once] It prints a
-row per campaign. Columns are the time of reading the workflow (`import_s`), of a dry run
-(`dry_run_s`), and of a run when all products exist (`no_op_s`). For comparison, `plain_dry_run_s`
-is a dry run of one plain rule with as many jobs and inputs. The benchmark works in a scratch copy
-of the checkout, with placeholders as products. Times are wall seconds, the least of the rounds.
-`import_s` is the time beyond that of an empty Snakefile. `memory_mb` is the peak of the largest
-process so far.
+Usage: python benchmarks/dag.py [--rounds 3] [--campaign config/config.yaml] [--once]
+
+The table has a row per campaign. Columns are the time of reading the workflow (`import_s`), of a
+dry run (`dry_run_s`), and of a run when all products exist (`no_op_s`). For comparison,
+`plain_dry_run_s` is a dry run of one plain rule with as many jobs and inputs. The benchmark works
+in a scratch copy of the checkout, with placeholders as products. Times are wall seconds, the least
+of the rounds. `import_s` is the time beyond that of an empty Snakefile. `memory_mb` is the peak of
+the largest process so far.
 """
 
 import argparse

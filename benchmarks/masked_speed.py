@@ -7,8 +7,8 @@ The benchmark measures two types of scores. Pseudo-log-likelihoods (Salazar et a
 ``--count`` pairs of BLiMP are compared with minicons' ``MaskedLMScorer`` on lists of several sizes.
 The critical word alone is scored in ``--words`` neighbouring pairs of CLAMS that differ in one
 token. There the peer masks the word, with one pass for each sentence (as the authors' script for
-BERT) or for 64 sentences. The model is a BERT with some training steps, on which time does not
-depend. It is loaded before time is taken. All contenders run once in each round; the best round
+BERT) or for 64 sentences. The model is a BERT with a few training steps, which do not affect the
+time. It is loaded before time is taken. All contenders run once in each round; the best round
 counts.
 """
 

@@ -1,4 +1,4 @@
-"""Measure what sharing prefixes saves with LSTMs, in tokens and time, and compare the scores.
+"""Compare LSTMs with and without shared prefixes, in computed tokens, time and scores.
 
 python benchmarks/prefixes.py [FILE ...] [--vocabulary N ...] [--units N ...] [--llama] [--shards N]
 
@@ -174,13 +174,13 @@ COLUMNS = (
     "model",
     "sentences",
     "tokens",
-    "computed",
-    "share",
-    "computed, were no end scored",
+    "computed tokens",
+    "computed / tokens",
+    "computed if no end is scored",
     "naive, s",
     "shared, s",
-    "ratio",
-    "other decisions",
+    "naive / shared",
+    "different decisions",
     "largest difference, nats",
 )
 

@@ -30,7 +30,15 @@ from blimpworks.papers.lmentry.settings import LmentryOptions
 CONFIG = Path(__file__).resolve().parents[1] / "config" / "lmentry"
 ENVIRONMENT = {"PYTHONUTF8": "1", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
 """Variables for text in UTF-8, a fixed order of sets, and a checkout without new files."""
-COLUMNS = ("release", "the same", "with the same number", "ours", "ours where the release stops")
+COLUMNS = ("release", "equal", "equal, same number", "ours", "ours, where the release stops")
+
+
+def task_of(code, name):
+    """Return the only class in the release's module of a task."""
+    module = import_module(f"lmentry.tasks.{code}.{name}")
+    classes = (value for value in vars(module).values() if isinstance(value, type))
+    (task,) = (value for value in classes if value.__module__ == module.__name__)
+    return task
 
 
 def run_release(release, folder, code, *names):
@@ -41,13 +49,7 @@ def run_release(release, folder, code, *names):
     constants.TASKS_DATA_DIR = constants.PREDICTIONS_ROOT_DIR = Path(folder)
     for name in names:
         try:
-            module = import_module(f"lmentry.tasks.{code}.{name}")
-            (task,) = (
-                value
-                for value in vars(module).values()
-                if isinstance(value, type) and value.__module__ == module.__name__
-            )
-            task().create_data()
+            task_of(code, name)().create_data()
         except Exception as error:
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
             Path(folder, f"{name}.txt").write_text(reason, encoding="utf-8")
@@ -106,7 +108,7 @@ def compare(pack, release, remarks, ignored):
     drawn, counts = ours(release, pack), Counter()
     for name, prompts in released(release, pack.resources, drawn):
         if isinstance(prompts, str):
-            counts["ours where the release stops"] += len(drawn[name])
+            counts["ours, where the release stops"] += len(drawn[name])
             remarks.append(f"{pack.lang} {name}: the release stops ({prompts})")
             continue
         their_names, our_names = (
@@ -119,8 +121,8 @@ def compare(pack, release, remarks, ignored):
         same = (Counter(theirs) & Counter(mine)).total()
         counts["release"] += len(theirs)
         counts["ours"] += len(mine)
-        counts["the same"] += same
-        counts["with the same number"] += sum(map(str.__eq__, theirs, mine))
+        counts["equal"] += same
+        counts["equal, same number"] += sum(map(str.__eq__, theirs, mine))
         if same < max(len(theirs), len(mine)):
             remarks.append(
                 f"{pack.lang} {name}: {same:,} the same of {len(theirs):,} and {len(mine):,}\n"

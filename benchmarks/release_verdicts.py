@@ -27,7 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from re import _parser
 
-from release_prompts import CONFIG, ENVIRONMENT, ours
+from release_prompts import CONFIG, ENVIRONMENT, ours, task_of
 
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging.declared import RULES
@@ -185,14 +185,9 @@ def run_release(release, code, number, seed):
     foreign_expression = "x"
     for task, pool in prompts.items():
         re.purge()
-        module = import_module(f"lmentry.tasks.{code}.{task}")
-        (task_class,) = (
-            value
-            for value in vars(module).values()
-            if isinstance(value, type) and value.__module__ == module.__name__
-        )
-        scorer = task_class.scorer_cls()
-        for base in task_class.scorer_cls.__mro__[:-1]:
+        scorer_class = task_of(code, task).scorer_cls
+        scorer = scorer_class()
+        for base in scorer_class.__mro__[:-1]:
             sys.modules[base.__module__].re = recorder
         tried = {}
         for _ in range(int(number) // len(prompts)):

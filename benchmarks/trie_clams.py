@@ -1,4 +1,4 @@
-"""Measure what sharing prefixes saves on CLAMS, in tokens and time, and compare the scores.
+"""Compare scoring CLAMS with and without shared prefixes, in computed tokens, time and scores.
 
 python benchmarks/trie_clams.py [LANG ...] [--shards N] [--sets N]
 
@@ -112,7 +112,7 @@ COLUMNS = (
     "tokens per cell",
     "distinct tokens per cell",
     "times as fast",
-    "characters shared",
+    "share of shared characters",
     "largest difference of a token, nats",
     "different decisions",
 )

@@ -118,9 +118,7 @@ def parity(bench):
     options = bench.options(sharing="never", dtype="float32")
     for label, sharing in (("transformers, padded", "never"), ("transformers, tree", "always")):
         engine = load_engine(
-            bench.checkpoint,
-            "transformers",
-            options.model_copy(update={"sharing": sharing}),
+            bench.checkpoint, "transformers", options.model_copy(update={"sharing": sharing})
         )
         with closing(engine):
             keep_rows(bench, f"{label}, float32", engine)
