@@ -5,7 +5,8 @@ python benchmarks/babylm.py PIPELINE DATA MODEL [--backend NAME] [--count N]
 PIPELINE is a checkout of babylm-org/babylm-eval. DATA is a directory with ``blimp_filtered``,
 ``supplement_filtered``, ``entity_tracking``, ``wug_adj_nominalization`` and ``reading`` (plain or
 .xz). MODEL is in Hugging Face's layout, of the architecture of the pipeline's backend. The items
-are the first N lines of each file (wug: all; reading: 200, or 10 N if that is more).
+are the first N lines of each file (wug: all; reading: 200, or 10 N if that is more, and all words
+without a context). The table has the decisions that differ, and how many of them are near ties.
 
 The pipeline runs unchanged, with one call a task, as in its ``eval_zero_shot.sh``; ours is one
 ``blimpworks evaluate --suite``. Both times include the start of Python and loading the model.
@@ -41,28 +42,28 @@ TASKS = {
 READING = "babylm_reading"
 SCORING = {"causal": [], "mlm": []}
 SCORING |= {name: ["--scoring", name] for name in ("mntp", "enc_dec_mask", "enc_dec_prefix")}
-"""Options of ours by backend of the pipeline."""
+"""Options of ``blimpworks evaluate``, by backend of the pipeline."""
 
 
 def first_lines(path, count):
-    """Return the first lines of a plain or compressed file; all for count None."""
-    opened = lzma.open if path.suffix == ".xz" else open
-    with opened(path, "rt", encoding="utf-8") as file:
+    """Return the first ``count`` lines of a plain or compressed file; all if it is None."""
+    open_text = lzma.open if path.suffix == ".xz" else open
+    with open_text(path, "rt", encoding="utf-8") as file:
         return [line for number, line in enumerate(file) if count is None or number < count]
 
 
 def write_data(data, folder, count):
-    """Write declared benchmarks with local files, from folders that the pipeline reads too."""
+    """Write declared benchmarks into ``folder``, with local files that the pipeline reads too."""
     for name, (task, subset) in (TASKS | {READING: ("reading", "reading")}).items():
         files = folder / name / "babylm" / subset
         files.mkdir(parents=True)
         if task == "reading":
-            # A word without its context, which the declaration mends, is always taken.
+            # Words without a context are always taken, to test that the declaration mends them.
             (path,) = (data / subset).glob("*.csv*")
-            alone = [line for line in first_lines(path, None) if re.match(r"\d+,,", line)]
-            taken = first_lines(path, 1 + max(200, 10 * count))
+            without_context = [line for line in first_lines(path, None) if re.match(r"\d+,,", line)]
+            first = first_lines(path, 1 + max(200, 10 * count))
             target = files / path.name.removesuffix(".xz")
-            target.write_text("".join(dict.fromkeys((*taken, *alone))), encoding="utf-8")
+            target.write_text("".join(dict.fromkeys((*first, *without_context))), encoding="utf-8")
         for path in sorted((data / subset).glob("*.jsonl*")):
             lines = first_lines(path, None if task == "wug_adj" else count)
             target = files / path.name.removesuffix(".xz")
@@ -73,7 +74,7 @@ def write_data(data, folder, count):
 
 
 def run(command, **options):
-    """Run a command, and return its seconds. Raises CalledProcessError if it fails."""
+    """Run a command; return its wall seconds. Ends the benchmark if the command fails."""
     begun = time.perf_counter()
     done = subprocess.run(
         [*map(str, command)], capture_output=True, text=True, check=False, **options
@@ -84,7 +85,7 @@ def run(command, **options):
 
 
 def theirs(pipeline, model, backend, folder, name, output):
-    """Run the pipeline on a task; return seconds, the number it reports, and decisions [n]."""
+    """Run the pipeline; return wall seconds, its printed result, and chosen texts by group."""
     task, subset = TASKS[name]
     seconds = run(
         [sys.executable, "-m", "evaluation_pipeline.sentence_zero_shot.run", "--save_predictions",
@@ -103,7 +104,7 @@ def theirs(pipeline, model, backend, folder, name, output):
 
 
 def compare_reading(pipeline, model, backend, folder, out, rows):
-    """Print our numbers beside the pipeline's, with the largest gap in nats; return its seconds."""
+    """Print both results and the largest gap of surprisals in nats; return the pipeline's time."""
     results = folder / "theirs"
     seconds = run(
         [sys.executable, "-m", "evaluation_pipeline.reading.run", "--model_path_or_name", model,
@@ -113,7 +114,7 @@ def compare_reading(pipeline, model, backend, folder, out, rows):
         cwd=pipeline / "strict", env=os.environ | {"PYTHONPATH": "."},
     )  # fmt: skip
     (report,) = results.rglob("reading/report.txt")
-    eye, paced = (float(line.split()[-1]) for line in report.read_text().splitlines())
+    eye_tracking, self_paced = (float(line.split()[-1]) for line in report.read_text().splitlines())
     predictions = json.loads((report.parent / "predictions.json").read_text())["reading"]
     theirs = [row["pred"] for row in predictions["predictions"]]
     (path,) = out.glob(f"results/judgements/{READING}/*/eng.parquet")
@@ -124,7 +125,7 @@ def compare_reading(pipeline, model, backend, folder, out, rows):
     ours = [dict(zip(*row, strict=True))["surprisal"] for row in
             zip(judged["effect_names"], judged["effects"], strict=True)]  # fmt: skip
     gap = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
-    for label, number in (("Eye tracking", eye), ("Self-paced reading", paced)):
+    for label, number in (("Eye tracking", eye_tracking), ("Self-paced reading", self_paced)):
         ((of_model,),) = (row["models"].values() for row in rows if row["label"] == label)
         print(
             f"| {label} | {of_model['n']:,} | {100 * of_model['value']:.2f} | {number:.2f} | "
@@ -134,7 +135,7 @@ def compare_reading(pipeline, model, backend, folder, out, rows):
 
 
 def expected(folder, name):
-    """Return the pipeline's right choices by its groups, in the order of lines."""
+    """Return the right texts by group of the pipeline, in the order of the files' lines."""
     right = {}
     task, subset = TASKS[name]
     for path in sorted((folder / name / "babylm" / subset).glob("*.jsonl")):
@@ -150,12 +151,12 @@ def expected(folder, name):
 
 
 def decisions(out, name):
-    """Return our decisions by paradigm, in the order of lines, and their number of near ties."""
+    """Return our judgements, grouped by paradigm, in the order of the files' lines."""
     (path,) = out.glob(f"results/judgements/{name}/*/eng.parquet")
     (items,) = out.glob(f"results/items/{name}/eng.parquet")
     rows = pd.read_parquet(path)
     table = pd.read_parquet(items)
-    # An item of several conditions has a row for each.
+    # An item of several conditions has a row in the table for each condition.
     order = table[item_key(table.columns)].drop_duplicates()
     rows = rows[rows["method"] == rows["method"].iloc[0]].set_index("item_id").loc[order]
     return rows.groupby("paradigm", sort=False, observed=True)
@@ -184,13 +185,14 @@ def main():
         card = json.loads((out / "results/report_card/card.json").read_text())
         rows = {row["benchmark"]: row for row in card["suite"]["rows"]}
         print(
-            "| task | items | ours | pipeline | other decisions | of them near ties | pipeline, s |"
+            "| task | items | blimpworks | pipeline | different decisions | near ties among them "
+            "| pipeline, s |"
         )
         print("|---|--:|--:|--:|--:|--:|--:|")
         total = 0.0
         for benchmark in TASKS:
             if options.backend == "enc_dec_prefix" and benchmark == "babylm_wug_adjectives":
-                continue  # of which the pipeline scores one sentence of each pair, and stops
+                continue  # the pipeline fails: it scores one sentence of each pair
             seconds, number, chosen = theirs(
                 options.pipeline.resolve(),
                 model,
@@ -201,20 +203,20 @@ def main():
             )
             total += seconds
             right = expected(folder, benchmark)
-            count = other = near = 0
+            count = changed = near = 0
             for paradigm, judged in decisions(out, benchmark):
                 group = paradigm if paradigm in right else next(iter(right))
-                their = [
+                their_verdicts = [
                     text == good for text, good in zip(chosen[group], right[group], strict=True)
                 ]
-                differ = (judged["margin"] >= 0).to_numpy() != their
-                count, other = count + len(judged), other + int(differ.sum())
+                differ = (judged["margin"] >= 0).to_numpy() != their_verdicts
+                count, changed = count + len(judged), changed + int(differ.sum())
                 near += int((differ & judged["near_tie"].to_numpy()).sum())
             (of_model,) = rows[benchmark]["models"].values()
             scale = 1 if rows[benchmark]["measure"] == "correlation" else 100
             print(
                 f"| {rows[benchmark]['label']} | {count:,} | {scale * of_model['value']:.2f} | "
-                f"{number:.2f} | {other} | {near} | {seconds:.0f} |"
+                f"{number:.2f} | {changed} | {near} | {seconds:.0f} |"
             )
         total += compare_reading(
             options.pipeline.resolve(), model, options.backend, folder, out, card["suite"]["rows"]

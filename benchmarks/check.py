@@ -1,8 +1,9 @@
-"""Measure how long `blimpworks check` takes on a tree of many products, first and repeated.
+"""Measure the time of `blimpworks check` on many products: a first check and two repetitions.
 
 Usage: python benchmarks/check.py [--products 10000] [--kilobytes 100] [--options=--full]
-Products are random bytes. A product is made from an earlier product and a file that all share, and
-has a record as jobs write it. Times are processor and wall seconds of the command.
+Products are files of random bytes. Each is made from an earlier product and a file that all share,
+and has a record as jobs write it. Times are wall and processor seconds of the command, with the
+start of Python.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from blimpworks.records.job import Job
 
 
 def make_products(count: int, kilobytes: int) -> None:
-    """Run jobs that write this number of products below results/."""
+    """Run ``count`` jobs, each of which writes a product below results/."""
     rng = random.Random(1)
     command = recorded_commands()["sample_items"]
     shared = Path("settings.txt")
@@ -36,7 +37,7 @@ def make_products(count: int, kilobytes: int) -> None:
 
 
 def check(options: list[str]) -> tuple[float, float, str]:
-    """Run the command; return its wall and processor seconds, and its last line."""
+    """Run `blimpworks check`; return its wall and processor seconds, and its last line."""
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", "blimpworks", "check", "results", *options],
@@ -53,15 +54,15 @@ def main() -> None:
     """Make the products and check them three times."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--products", type=int, default=10_000)
-    parser.add_argument("--kilobytes", type=int, default=100, help="of each product")
-    parser.add_argument("--options", default="", help="of the command")
-    given = parser.parse_args()
+    parser.add_argument("--kilobytes", type=int, default=100, help="size of each product, in kB")
+    parser.add_argument("--options", default="", help="options of `blimpworks check`")
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         os.chdir(name)
-        make_products(given.products, given.kilobytes)
-        for label in ("first", "again", "again"):
-            wall, cpu, last = check(given.options.split())
-            print(f"{label}: {wall:.2f} s, {cpu:.2f} s of a processor; {last}", flush=True)
+        make_products(arguments.products, arguments.kilobytes)
+        for label in ("first check", "repeated", "repeated"):
+            wall, cpu, last = check(arguments.options.split())
+            print(f"{label}: {wall:.2f} s wall, {cpu:.2f} s processor time; {last}", flush=True)
         os.chdir("/")
 
 

@@ -2,9 +2,9 @@
 
 python benchmarks/conllu_speed.py [FILE.conllu[.xz]] [--repeat 3]
 
-CPU time of one thread, the best of several runs after one that is not counted. A token is a line of
-a sentence (ranges and empty nodes included), so both count the same tokens. The conllu package
-makes no tables.
+Measures the CPU time of one thread: the least of several runs, after one that is not counted. A
+token is a line of a sentence (ranges and empty nodes included), so both readers count the same
+tokens. Ours also checks the treebank and makes tables; the conllu package does neither.
 """
 
 import argparse
@@ -24,7 +24,7 @@ DEMO_COPIES = 50
 
 
 def contents(path):
-    """Return a treebank's bytes, decompressed; without a path, of the repeated demo treebank."""
+    """Return a treebank's bytes, decompressed, and its name; by default, the demo's, repeated."""
     if path is None:
         files = sorted(DEMO.glob("*/*.conllu"), key=lambda p: (p.stat().st_size, p))
         return files[-1].read_bytes() * DEMO_COPIES, f"{files[-1].name} ×{DEMO_COPIES}"
@@ -48,7 +48,7 @@ READS = {
 
 
 def seconds(read, path, repeat):
-    """Return the number of tokens, and the least CPU seconds of ``repeat`` runs."""
+    """Return the number of tokens that ``read`` counts, and its least CPU seconds of the runs."""
     tokens, times = read(path), []
     for _ in range(repeat):
         started = time.process_time()
@@ -73,7 +73,7 @@ def main():
     [tokens] = {tokens for tokens, _ in measured.values()}
 
     print(f"{label}: {tokens:,} tokens, {len(data) / 1e6:.1f} MB, best of {arguments.repeat}\n")
-    print("| what reads | tokens/s | CPU s |\n|---|--:|--:|")
+    print("| reader | tokens/s | CPU s |\n|---|--:|--:|")
     for name, (_, spent) in measured.items():
         print(f"| {name} | {tokens / spent:,.0f} | {spent:.2f} |")
 

@@ -3,11 +3,11 @@
 python benchmarks/decision_effects.py [LANG ...]
 python benchmarks/decision_effects.py --right [LANG ...]
 
-Columns are a language's published counts, the change by each decision alone, and the corrected
-counts. Without LANG: all languages with complete files in the mirror.
-``--right`` counts the forms that the corrected variant finds right in another mood, and those that
-it cannot decide; without LANG, for all languages with a treebank in the mirror.
-docs/multiblimp_decisions.md has excerpts of both tables.
+The table has a row per language. Columns are the published numbers of pairs and items, their change
+by each decision alone, and the corrected numbers. Without LANG: all languages with complete files
+in the mirror. ``--right`` counts the pairs that the corrected variant drops, because a form is
+right in another mood, and those that it cannot decide. Without LANG: all languages with a treebank
+in the mirror. docs/multiblimp_decisions.md has excerpts of both tables.
 """
 
 import sys
@@ -27,19 +27,19 @@ DECISIONS = [name for name in Decisions.model_fields if name != "mcnemar"]
 
 
 def counts(lang, options):
-    """Return the numbers of pairs and items of a language."""
+    """Return the numbers of pairs and items that are made for a language."""
     with tempfile.TemporaryDirectory() as directory:
         return generate(lang, MIRROR, Path(directory), options)
 
 
 def change(ours, published):
-    """Return the change of pairs and of items as a cell."""
+    """Return a cell "pairs/items" with the changes; empty without a change."""
     changes = [a - b for a, b in zip(ours, published, strict=True)]
     return "/".join(f"{n:+,}" if n else "0" for n in changes) if any(changes) else ""
 
 
 def row(lang, name):
-    """Return a language's cells by column."""
+    """Return a language's numbers of pairs and items by column: published, decisions, corrected."""
     published = counts(lang, MultiblimpOptions())
     cells = {"language": name, "published": "/".join(f"{n:,}" for n in published)}
     for decision in DECISIONS:
@@ -50,25 +50,25 @@ def row(lang, name):
 
 
 def right_row(lang, name):
-    """Count forms of a language that are right in another mood, and those that may be."""
+    """Return a language's cells for ``--right``: dropped, kept and undecided pairs by column."""
     totals = Counter()
     with tempfile.TemporaryDirectory() as directory:
         generate(lang, MIRROR, Path(directory), MultiblimpOptions(variant="corrected"))
         for row in read_table(FUNNEL, Path(directory) / "funnel2").to_pylist():
             totals[row["reason"]] += row["n"]
-    right, pairs, open_ones = totals[f"- {RIGHT}"], totals["pairs"], totals[UNDECIDED]
+    right, pairs, undecided = totals[f"- {RIGHT}"], totals["pairs"], totals[UNDECIDED]
     return {
         "language": name,
         "pairs before": f"{pairs + right:,}",
         "right in another mood": share(right, pairs + right),
         "pairs after": f"{pairs:,}",
-        "of these undecided": share(open_ones, pairs),
+        "of these undecided": share(undecided, pairs),
     }
 
 
-def share(n, whole):
-    """Return a count with its percentage; empty for zero."""
-    return f"{n:,} ({100 * n / whole:.1f} %)" if n else ""
+def share(n, total):
+    """Return a count with its percentage of ``total``; empty for zero."""
+    return f"{n:,} ({100 * n / total:.1f} %)" if n else ""
 
 
 def main():
@@ -89,8 +89,8 @@ def main():
         print(f"| {' | '.join(cells[c] for c in columns)} |")
     if idle:
         print(
-            "\nNo change of these numbers in any of these languages (some change what is in "
-            f"the pairs, or which are drawn): {', '.join(idle)}."
+            "\nThese decisions change no numbers in these languages, though some change the "
+            f"words of pairs, or which pairs are drawn: {', '.join(idle)}."
         )
 
 

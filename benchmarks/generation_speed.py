@@ -1,10 +1,11 @@
-"""Measure seconds and memory of generating MultiBLiMP's items from treebanks, by language.
+"""Measure CPU seconds and memory of making MultiBLiMP's items from treebanks, by language.
 
 python benchmarks/generation_speed.py [LANG ...]
 
-CPU time of all stages, in a process for each language. For comparison: the CPU time of the authors'
-code (commit 4d189e0) for the same languages and files, measured on a machine of the same type. It
-has 13 steps, from pickled treebanks to samples. Without LANG: all languages with such a time.
+Measures the CPU time of all stages, in a process for each language. For comparison: the CPU time of
+the authors' code (commit 4d189e0) for the same languages and files, on a machine of the same type.
+Their code has 13 steps, from pickled treebanks to samples. Without LANG: all languages with a time
+of the authors' code. `MB` is the peak memory of the process.
 """
 
 import subprocess
@@ -12,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# CPU seconds, all steps; measured once, on two shared cores.
+# CPU seconds of all steps; measured once, on two shared cores.
 AUTHORS = {
     "fao": 24,
     "cym": 32,
@@ -50,13 +51,13 @@ def main():
     languages = sys.argv[1:] or [*AUTHORS]
     print("| language | pairs | items | CPU s | authors' CPU s | ratio | MB |")
     print("|---|--:|--:|--:|--:|--:|--:|")
-    spent = theirs = 0.0
+    ours = theirs = 0.0
     for lang in languages:
         command = [sys.executable, __file__, "--one", lang]
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         pairs, items, seconds, megabytes = output.split()
         ratio = f"{AUTHORS[lang] / float(seconds):.0f}" if lang in AUTHORS else ""
-        spent += float(seconds) if lang in AUTHORS else 0
+        ours += float(seconds) if lang in AUTHORS else 0
         theirs += AUTHORS.get(lang, 0)
         cells = (
             lang,
@@ -68,8 +69,8 @@ def main():
             megabytes,
         )
         print(f"| {' | '.join(map(str, cells))} |", flush=True)
-    if spent:
-        print(f"| together | | | {spent:.1f} | {theirs:.0f} | {theirs / spent:.0f} | |")
+    if ours:
+        print(f"| all compared languages | | | {ours:.1f} | {theirs:.0f} | {theirs / ours:.0f} | |")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Measure time and memory of generating BLiMP's paradigms, with pools of fitting words and without.
+"""Measure time and memory of generating BLiMP's paradigms, with and without pools of words.
 
 python benchmarks/generator.py [--pairs 1000] [--repeat 1]
 
-Without pools, each draw searches the lexicon for fitting words, as a sampler written after the
-definition does. CPU time is the least of several runs, without imports. Peak memory is that of a
-process for each way, beyond its memory before reading the lexicon.
+Pools keep the words that fit a draw. Without pools, each draw searches the lexicon, as a sampler
+written after the definition does. CPU time is the least of several runs, without imports. Peak
+memory is the growth in a process after the imports, also the least of the runs.
 """
 
 import argparse
@@ -23,7 +23,7 @@ WAYS = ("pools", "no pools")
 
 
 def measure(way, pairs):
-    """Print CPU seconds and the growth of peak memory in KB of one way."""
+    """Print the number of pairs, CPU seconds, and the growth of peak memory in KB, of one way."""
     if way == "no pools":
         Builder._pool = lambda self, key, make: make()
     declarations = sorted((BLIMP / "paradigms").glob("*.yaml"))
@@ -38,18 +38,18 @@ def measure(way, pairs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--pairs", type=int, default=1000, help="of each paradigm, with pools")
+    parser.add_argument("--pairs", type=int, default=1000, help="pairs of a paradigm, with pools")
     parser.add_argument("--repeat", type=int, default=1)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     print("| way | pairs | CPU s | pairs per CPU s | peak memory, MB |")
     print("|---|--:|--:|--:|--:|")
     for way in WAYS:
-        # A hundredth of the pairs is enough for what takes a hundred times as long.
-        pairs = given.pairs if way == "pools" else max(1, given.pairs // 100)
+        # Without pools, a pair takes about a hundred times as long.
+        pairs = arguments.pairs if way == "pools" else max(1, arguments.pairs // 100)
         command = [sys.executable, __file__, "--one", way, str(pairs)]
         runs = [
             subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-            for _ in range(given.repeat)
+            for _ in range(arguments.repeat)
         ]
         made, seconds, kilobytes = zip(*runs, strict=True)
         spent = min(map(float, seconds))

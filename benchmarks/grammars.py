@@ -1,11 +1,12 @@
-"""Measure time and memory of generating evaluation sets, in a stream and by lists.
+"""Compare two ways to generate evaluation sets from grammars, in CPU time and peak memory.
 
 python benchmarks/grammars.py [MIRROR] [--repeat 3]
 
-The grammars are those of config/grammars, all that CLAMS released (in the mirror), and one with a
-million lines. The definition of grammars suggests lists of all sentences. Both ways write the
-released format to a file. CPU time is the least of several runs, without start and imports. Peak
-memory is that of a process for each way, beyond its memory before generating.
+The library writes each sentence once it is made (`stream`). For comparison, `lists` makes lists of
+all sentences, as the definition of grammars suggests. Both write the released format to a file. The
+grammars are those of config/grammars, all that CLAMS released (in the mirror), and one with a
+million lines. CPU time is the least of several runs, without start and imports. Peak memory is the
+growth in a process while it generates, also the least of the runs.
 """
 
 import argparse
@@ -29,7 +30,7 @@ from support import grammar_kit as kit  # noqa: E402
 
 
 def stream(grammar, output):
-    """Yield the lines that the library generates."""
+    """Write the lines that the library generates; return their number."""
     count = 0
     with output.open("w", encoding="utf-8", newline="\n") as file:
         for line in lines_of(generate(grammar)):
@@ -39,52 +40,60 @@ def stream(grammar, output):
 
 
 def expand(templates, rules, vary, variant):
-    """Return flags and sentences, by lists of sentences as in the paper and the released files.
+    """Return (right or not, sentence) pairs by lists, as in the paper and the released files.
 
-    ``templates``: parts, each a word or (name, attributes); ``rules``: alternatives by (name,
-    attributes); ``vary``: (name, attributes). All attributes are frozensets.
+    ``templates`` are lists of symbols, each a word or (name, attributes). ``rules`` has the
+    alternatives by (name, attributes). ``vary`` is a list of (name, attributes). All attributes
+    are frozensets.
     """
     published, sets = variant == "published", []
     for template in templates:
         sentences = [(True, [])]
-        for number, part in enumerate(template, start=1):
-            if isinstance(part, str):
-                sentences = [(flag, [*words, part]) for flag, words in sentences]
+        for number, symbol in enumerate(template, start=1):
+            if isinstance(symbol, str):
+                sentences = [(flag, [*tokens, symbol]) for flag, tokens in sentences]
                 continue
-            name, attributes = part
+            name, attributes = symbol
             named = [key for key in rules if key[0] == name]
             items = [v for n, v in dict.fromkeys(vary) if n == name and v <= attributes]
             if not items and published and name in dict(vary):
                 sentences = [(True, [])] if number < len(template) else []
             elif not items:
-                sentences = [(f, [*words, new]) for new in rules[part] for f, words in sentences]
+                sentences = [
+                    (f, [*tokens, new]) for new in rules[symbol] for f, tokens in sentences
+                ]
             else:
-                groups = [[k for k in named if k != part and any(v <= k[1] for v in items)]]
+                groups = [[k for k in named if k != symbol and any(v <= k[1] for v in items)]]
                 if published and all(items):
                     groups = [[key for key in named if v <= key[1]] for v in items]
                 forms = [
                     (new == 0, rules[key][k])
                     for group in groups
-                    for k, (new, key) in product(range(len(rules[part])), enumerate([part, *group]))
+                    for k, (new, key) in product(
+                        range(len(rules[symbol])), enumerate([symbol, *group])
+                    )
                 ]
                 sentences = [
-                    (right and (flag or published), [*words, form])
-                    for flag, words in sentences
+                    (right and (flag or published), [*tokens, form])
+                    for flag, tokens in sentences
                     for right, form in forms
                 ]
-        sets += [(flag, " ".join(filter(None, words))) for flag, words in sentences]
+        sets += [(flag, " ".join(filter(None, tokens))) for flag, tokens in sentences]
     return sets
 
 
 def materialise(grammar, output):
-    """Yield lines from lists of all sentences."""
+    """Write all lines from a list of all sentences; return their number."""
     rules = {
-        (rule.defined.name, rule.defined.attributes): [each.text for each in rule.alternatives]
+        (rule.defined.name, rule.defined.attributes): [choice.text for choice in rule.alternatives]
         for rule in grammar.rules.values()
     }
     templates = [
-        [p if isinstance(p, str) else (p.target.name, p.target.attributes) for p in each.elements]
-        for each in grammar.templates
+        [
+            p if isinstance(p, str) else (p.target.name, p.target.attributes)
+            for p in template.elements
+        ]
+        for template in grammar.templates
     ]
     vary = [(item.target.name, item.target.attributes) for item in grammar.vary]
     sentences = expand(templates, rules, vary, "published")
@@ -96,7 +105,7 @@ WAYS = {"lists": materialise, "stream": stream}
 
 
 def measure(way, paths):
-    """Print lines, CPU seconds and the growth of peak memory in KB of one way."""
+    """Print the number of lines, CPU seconds, and the growth of peak memory in KB, of one way."""
     grammars = [read_grammar(path, common_beside(path), "published") for path in paths]
     with tempfile.TemporaryDirectory() as directory:
         output = Path(directory) / "set.txt"
@@ -108,9 +117,9 @@ def measure(way, paths):
 
 
 def corpora(mirror, directory):
-    """Return the grammars to generate from, by name."""
-    own = sorted((REPOSITORY / "config" / "grammars").glob("*/*.avg"))
-    grammars = {"our own": [path for path in own if path.stem != "common"]}
+    """Return the paths of the grammars to generate from, by label."""
+    avg_files = sorted((REPOSITORY / "config" / "grammars").glob("*/*.avg"))
+    grammars = {"config/grammars": [path for path in avg_files if path.stem != "common"]}
     if mirror is not None:
         unpacked = (kit.released(mirror, directory / lang, lang) for lang in kit.LANGUAGES)
         grammars["released"] = [path for _, cases in unpacked for path in cases]
@@ -118,7 +127,7 @@ def corpora(mirror, directory):
 
 
 def million(directory):
-    """Write English prep_anim with repeated embedded nouns, so that it has a million lines."""
+    """Write English prep_anim with repeated embedded nouns, a million lines; return its path."""
     english = REPOSITORY / "config" / "grammars" / "eng"
     directory.mkdir()
     common = (english / "common.avg").read_text(encoding="utf-8")
@@ -131,7 +140,7 @@ def million(directory):
 
 
 def best(way, paths, repeat):
-    """Return lines, least CPU seconds, and least growth of peak memory [KB] of several runs."""
+    """Return the number of lines, the least CPU seconds, and the least growth of memory [KB]."""
     command = [sys.executable, __file__, "--one", way, *map(str, paths)]
     runs = [
         subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
@@ -145,15 +154,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("mirror", nargs="?", type=Path)
     parser.add_argument("--repeat", type=int, default=3)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     print("| grammars | sets | lines | way | CPU s | lines per CPU s | peak memory, MB |")
     print("|---|--:|--:|---|--:|--:|--:|")
     with tempfile.TemporaryDirectory() as directory:
-        for called, paths in corpora(given.mirror, Path(directory)).items():
+        for label, paths in corpora(arguments.mirror, Path(directory)).items():
             for way in WAYS:
-                lines, seconds, kilobytes = best(way, paths, given.repeat)
+                lines, seconds, kilobytes = best(way, paths, arguments.repeat)
                 speed, peak = f"{lines / seconds:,.0f}", f"{kilobytes / 1024:.1f}"
-                cells = (called, len(paths), f"{lines:,}", way, f"{seconds:.2f}", speed, peak)
+                cells = (label, len(paths), f"{lines:,}", way, f"{seconds:.2f}", speed, peak)
                 print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 

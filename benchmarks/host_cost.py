@@ -1,10 +1,11 @@
-"""Measure the host's cost of scoring: microseconds per token from results to Parquet.
+"""Measure the cost of scoring beside the model, in microseconds of processor time per token.
 
 python benchmarks/host_cost.py [--sentences N] [--rounds N]
 
-An engine returns prepared arrays with the lengths of real sentences. They pass through the real
-code: plan, keys, shards, manifest, scores table. ``prefix tree`` is the time that the causal engine
-needs for planning, without its forward passes.
+An engine returns prepared arrays, with lengths like those of real sentences. They pass through the
+real code: keys, shards, manifest, scores table. The stages of planning measure what the causal
+engine needs beside its forward passes, with and without a prefix tree. The least of the rounds
+counts for each stage.
 """
 
 import argparse
@@ -27,7 +28,7 @@ from support import tiny
 
 
 class Ready:
-    """An engine that returns prepared results."""
+    """An engine that returns prepared log-probabilities."""
 
     key = "transformers 5.0.0 torch 2.0.0 cpu batch_tokens 8192 sharing auto|" + "0" * 64
     limit = 2048
@@ -55,7 +56,7 @@ class Ready:
 
 
 def synthetic(count, seed=0):
-    """Return sentences of 4 to 40 tokens, about 12 on average, with their tokens and scores."""
+    """Return tokens by sentence (4 to 40 each, 12 on average), and scores by number of tokens."""
     draw = np.random.default_rng(seed)
     lengths = np.clip(draw.poisson(8, count) + draw.geometric(0.25, count), 4, 40)
     encoded, scores = {}, {}
@@ -68,7 +69,7 @@ def synthetic(count, seed=0):
 
 
 def plans(encoded, sharing):
-    """Plan all passes of all shards, as the causal engine does."""
+    """Plan the passes of all shards of a thousand sentences, as the causal engine does."""
     texts = sorted(encoded)
     for start in range(0, len(texts), 1000):
         rows = [encoded[text].ids for text in texts[start : start + 1000]]
@@ -84,9 +85,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sentences", type=int, default=20_000)
     parser.add_argument("--rounds", type=int, default=5)
-    given = parser.parse_args()
-    encoded, scores = synthetic(given.sentences)
-    engine, options = Ready(encoded, scores), ScoringOptions()
+    options = parser.parse_args()
+    encoded, scores = synthetic(options.sentences)
+    engine, scoring_options = Ready(encoded, scores), ScoringOptions()
     tokens = sum(len(e.ids) for e in encoded.values())
     texts = list(encoded)
     seconds = Counter()
@@ -104,27 +105,29 @@ def main():
                 engine.key,
                 checkpoint,
                 root / f"s{number}.json",
-                options,
+                scoring_options,
                 list,
-                lambda parts, keys: score_shards(engine, parts, keys, UNWATCHED),
+                lambda batches, keys: score_shards(engine, batches, keys, UNWATCHED),
                 UNWATCHED,
             )
 
-        def whole(number):
-            kit.score(engine, checkpoint, items, options, root / f"w{number}")
+        def to_table(number):
+            kit.score(engine, checkpoint, items, scoring_options, root / f"w{number}")
 
         stages = {
-            "engine's arrays to shards on disk": shards,
-            "items to scores table, all but the engine": whole,
-            "of which items to requests": lambda _: requests_of([items]),
+            "the engine's arrays to shards on disk": shards,
+            "items to scores table, without the engine": to_table,
+            "items to requests, a part of the row above": lambda _: requests_of([items]),
             "planning padded rows": lambda _: plans(encoded, sharing=False),
             "planning a prefix tree and its rows": lambda _: plans(encoded, sharing=True),
         }
-        for number in range(given.rounds):
+        for number in range(options.rounds):
             for label, stage in stages.items():
                 spent = kit.spent(lambda stage=stage, number=number: stage(number))[1]
                 seconds[label] = min(seconds.get(label, spent), spent)
-    print(f"{len(texts)} sentences, {tokens} tokens\n\n| stage | µs per token |\n|---|--:|")
+    print(
+        f"{len(texts)} sentences, {tokens} tokens\n\n| stage | processor µs per token |\n|---|--:|"
+    )
     for label, best in seconds.items():
         print(f"| {label} | {best / tokens * 1e6:.2f} |")
 

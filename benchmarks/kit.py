@@ -1,6 +1,7 @@
 """Provide the benchmarks of pair generation with languages of the mirror.
 
-pandas cannot be imported, as in the pipeline's jobs, because its import takes a second.
+This module makes later imports of pandas fail: the pipeline's jobs do not import it either, because
+its import takes a second.
 """
 
 import os
@@ -33,19 +34,19 @@ __all__ = ["MIRROR", "complete_languages", "generate", "languages", "languages_w
 
 
 def languages():
-    """Return the rows of the table of languages, by code."""
+    """Return the rows of the catalogue's table of languages, by code."""
     return {row.lang: row for row in rows_of(LanguageRow, "languages.tsv")}
 
 
 def languages_with_text():
-    """Return the codes of MultiBLiMP's languages with a treebank in the mirror, complete or not."""
+    """Return the codes of MultiBLiMP's languages with at least one treebank in the mirror."""
     pinned = {row.lang for row in rows_of(TreebankRow, "treebanks.tsv") if row.sha256}
     return [lang for lang, row in languages().items() if lang in pinned and row.is_of("multiblimp")]
 
 
 def complete_languages():
-    """Return the codes of languages whose files are all pinned, and so in the mirror."""
+    """Return the codes of MultiBLiMP's languages with all their files in the mirror."""
     files = [*rows_of(TreebankRow, "treebanks.tsv")]
     files += [row for row in rows_of(SourceRow, "sources.tsv") if row.kind in UNIMORPH_KINDS]
-    lacking = {row.lang for row in files if not row.sha256}
-    return [lang for lang in languages_with_text() if lang not in lacking]
+    incomplete = {row.lang for row in files if not row.sha256}
+    return [lang for lang in languages_with_text() if lang not in incomplete]

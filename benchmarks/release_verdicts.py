@@ -27,7 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from re import _parser
 
-from release_prompts import CONFIG, ENVIRONMENT, ours
+from release_prompts import CONFIG, ENVIRONMENT, ours, task_of
 
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging.declared import RULES
@@ -57,7 +57,7 @@ CLASSES = {"DIGIT": "37", "WORD": "bñ3가", "SPACE": " \n", "NOT_WORD": " -."}
 
 
 class Recorder:
-    """A replacement of the module ``re`` that keeps the expressions it gets."""
+    """A replacement of the module ``re`` that notes the expressions of its calls."""
 
     def __init__(self):
         self.expressions = {}
@@ -65,17 +65,17 @@ class Recorder:
     def __getattr__(self, name):
         return getattr(re, name)
 
-    def match(self, expression, *rest, **options):
+    def match(self, expression, *arguments, **options):
         self.expressions[expression] = None
-        return re.match(expression, *rest, **options)
+        return re.match(expression, *arguments, **options)
 
-    def search(self, expression, *rest, **options):
+    def search(self, expression, *arguments, **options):
         self.expressions[expression] = None
-        return re.search(expression, *rest, **options)
+        return re.search(expression, *arguments, **options)
 
 
 def sample(tree, rng):
-    """Draw a text that fits a parsed expression."""
+    """Draw a text that matches a parsed regular expression."""
     text = ""
     for operator, value in tree:
         match str(operator):
@@ -102,7 +102,7 @@ def sample(tree, rng):
 
 @lru_cache(maxsize=60_000)
 def parsed(expression):
-    """Parse an expression; return None if an argument makes it invalid."""
+    """Return a parsed regular expression; None if an argument makes it invalid."""
     try:
         return _parser.parse(expression)
     except re.error:
@@ -110,7 +110,7 @@ def parsed(expression):
 
 
 def of_class(members, rng):
-    """Draw a character of a class."""
+    """Draw a character of a class of a regular expression."""
     drawn = []
     for operator, value in members:
         match str(operator):
@@ -133,7 +133,7 @@ def texts_of(arguments):
 
 
 def oddity(prompt):
-    """Return the weight of a prompt, which is higher for odd arguments."""
+    """Return the weight of a prompt in the draw, which is higher for odd arguments."""
     texts = [x for x in texts_of(prompt["metadata"]) if len(x) < 25]
     inside = any(a != b and a.lower() in b.lower() for a in texts for b in texts)
     return (
@@ -146,20 +146,20 @@ def oddity(prompt):
     )
 
 
-def change(text, arguments, others, rng):
-    """Change an answer in one way; ``others``: arguments of another prompt."""
+def change(text, arguments, foreign, rng):
+    """Return an answer with one random change, to which ``foreign`` arguments may contribute."""
     start = rng.randrange(len(text) + 1)
-    word, words = rng.choice(arguments), text.split(" ")
-    index, found = rng.randrange(len(words)), text.lower().find(word.lower())
-    before, after = text[:found], text[found + len(word) :]
+    word, tokens = rng.choice(arguments), text.split(" ")
+    index, at = rng.randrange(len(tokens)), text.lower().find(word.lower())
+    before, after = text[:at], text[at + len(word) :]
     ways = [
         text + rng.choice(BEHIND),
         rng.choice(BEFORE) + text,
         rng.choice([text.upper(), text.title(), text.capitalize(), text.swapcase()]),
         text.replace(" ", rng.choice(SPACES), rng.choice([1, 1, 50])),
-        " ".join(words[:index] + words[index + 1 :]),
-        " ".join(words[: index + 1] + words[index:]),
-        " ".join([*words[:index], word, *words[index:]]),
+        " ".join(tokens[:index] + tokens[index + 1 :]),
+        " ".join(tokens[: index + 1] + tokens[index:]),
+        " ".join([*tokens[:index], word, *tokens[index:]]),
         text[:start] + rng.choice(list("xZé7- \n가.,'\"?!:")) + text[start:],
         text[:start] + text[start + 1 :],
         text + rng.choice([" ", ". ", "\n", ", "]) + word,
@@ -168,31 +168,26 @@ def change(text, arguments, others, rng):
         text.replace(",", "").replace('"', ""),
         text[:start],
     ]
-    if found >= 0:
+    if at >= 0:
         marks = rng.choice(AROUND)
-        ways += [before + rng.choice(arguments + others) + after] * 2
-        ways.append(before + marks[0] + text[found : found + len(word)] + marks[1] + after)
+        ways += [before + rng.choice(arguments + foreign) + after] * 2
+        ways.append(before + marks[0] + text[at : at + len(word)] + marks[1] + after)
     return rng.choice(ways)
 
 
 def run_release(release, code, number, seed):
-    """Print answers to the prompts of standard input, each with the score of the release."""
+    """Print random answers to prompts from standard input, each with the score of the release."""
     sys.path.insert(0, release)
     import_module("lmentry.constants").initialize_variables(code)
-    re._MAXCACHE = re._MAXCACHE2 = 60_000  # each prompt has hundreds of expressions of its own
+    re._MAXCACHE = re._MAXCACHE2 = 60_000  # each prompt has hundreds of expressions
     rng, recorder = random.Random(int(seed)), Recorder()
     prompts = json.load(sys.stdin)
-    foreign = "x"
+    foreign_expression = "x"
     for task, pool in prompts.items():
         re.purge()
-        module = import_module(f"lmentry.tasks.{code}.{task}")
-        (task_class,) = (
-            value
-            for value in vars(module).values()
-            if isinstance(value, type) and value.__module__ == module.__name__
-        )
-        scorer = task_class.scorer_cls()
-        for base in task_class.scorer_cls.__mro__[:-1]:
+        scorer_class = task_of(code, task).scorer_cls
+        scorer = scorer_class()
+        for base in scorer_class.__mro__[:-1]:
             sys.modules[base.__module__].re = recorder
         tried = {}
         for _ in range(int(number) // len(prompts)):
@@ -201,8 +196,8 @@ def run_release(release, code, number, seed):
             arguments = prompt["metadata"]
             if index not in tried:
                 recorder.expressions = {}
-                words = " ".join([*texts_of(arguments), "zqz", "9"])
-                for text in (words, words.lower(), f'qq1 "{words}" zz9'):
+                mixture = " ".join([*texts_of(arguments), "zqz", "9"])
+                for text in (mixture, mixture.lower(), f'qq1 "{mixture}" zz9'):
                     with suppress(re.error):
                         scorer.score_prediction(text, prompt)
                 tried[index] = [*filter(parsed, recorder.expressions)] or ["x"]
@@ -211,15 +206,15 @@ def run_release(release, code, number, seed):
                 gold = arguments.get("answer", rng.choice(texts))
                 text = rng.choice(PLAIN).format(a=gold, b=rng.choice(texts))
             else:
-                expression = foreign if way < 0.2 else rng.choice(tried[index])
+                expression = foreign_expression if way < 0.2 else rng.choice(tried[index])
                 text = sample(parsed(expression), rng)
-            foreign = rng.choice(tried[index])
-            others = texts_of(rng.choice(pool)["metadata"])
+            foreign_expression = rng.choice(tried[index])
+            foreign = texts_of(rng.choice(pool)["metadata"])
             if "letter" in arguments:
                 word = "".join(rng.choices("aeiklnrst", k=5))
-                others += [word, arguments["letter"] + word, word + arguments["letter"]]
+                foreign += [word, arguments["letter"] + word, word + arguments["letter"]]
             for _ in range(rng.choice([0, 0, 1, 1, 2, 3])):
-                text = change(text, texts, others, rng)
+                text = change(text, texts, foreign, rng)
             try:
                 score = int(scorer.score_prediction(text, prompt)[0] or 0)
             except re.error:
@@ -227,12 +222,12 @@ def run_release(release, code, number, seed):
             print(json.dumps([task, index, text, score]))
 
 
-def compare(pack, given):
-    """Print the share of answers with the same score, and some with different scores."""
-    release, number, seed = given.release, given.answers, given.seed
+def compare(pack, options):
+    """Print the share of answers with the same score; print others to the standard error."""
+    release, number, seed = options.release, options.answers, options.seed
     rng, pools = random.Random(seed), defaultdict(list)
     for task, prompts in ours(release, pack).items():
-        if task in (given.task or RULES):
+        if task in (options.task or RULES):
             rows = [
                 {"input": text, "metadata": arguments | {"template_id": template - 1}}
                 for template, text, arguments in prompts
@@ -267,7 +262,7 @@ def compare(pack, given):
     print(f"| {pack.lang} | {answers.total():,} | {same:,} | {share:.3f} | {failed} |", flush=True)
     for task, rows in differing.items():
         print(f"  {task}: {len(rows)} of {answers[task]}", file=sys.stderr)
-        for row in rows[: given.shown]:
+        for row in rows[: options.shown]:
             print("   ", json.dumps(row, ensure_ascii=False), file=sys.stderr)
 
 
@@ -279,25 +274,27 @@ def main():
     parser.add_argument("--answers", type=int, default=20_000, help="answers of each language")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--shown", type=int, default=3, help="differing answers of each task")
-    given = parser.parse_args()
-    tasks = given.task or RULES
-    if given.answers < len(tasks):
-        parser.error(f"--answers is {given.answers}; expected one for each of {len(tasks)} tasks.")
+    options = parser.parse_args()
+    tasks = options.task or RULES
+    if options.answers < len(tasks):
+        parser.error(
+            f"--answers is {options.answers}; expected one for each of {len(tasks)} tasks."
+        )
     packs = [read_pack(path) for path in sorted((CONFIG / "languages").glob("*.yaml"))]
-    scorers = given.release / "lmentry" / "scorers"
+    scorers = options.release / "lmentry" / "scorers"
     chosen = [
         pack
         for pack in packs
-        if pack.lang in (given.lang or [pack.lang]) and (scorers / pack.resources).is_dir()
+        if pack.lang in (options.lang or [pack.lang]) and (scorers / pack.resources).is_dir()
     ]
     if not chosen:
         parser.error(
-            f"{given.release} lacks scorers of {', '.join(given.lang or ['any language'])}; fetch "
-            "github.com/langtech-bsc/multi_lmentry at commit 0e536f48 to it."
+            f"{options.release} lacks scorers of {', '.join(options.lang or ['any language'])}; "
+            "fetch github.com/langtech-bsc/multi_lmentry at commit 0e536f48 to it."
         )
-    print("| language | answers | same score | % | the release fails |\n|---|--:|--:|--:|--:|")
+    print("| language | answers | same score | % | release fails |\n|---|--:|--:|--:|--:|")
     for pack in chosen:
-        compare(pack, given)
+        compare(pack, options)
 
 
 if __name__ == "__main__":

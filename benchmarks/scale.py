@@ -2,10 +2,10 @@
 
 Usage: python benchmarks/scale.py [--campaign config/config.yaml] [--models 1] [--minutes 5]
            [--sleep 20] [--jobs 100] [--here] [--plan]
-The workflow, its profile and Snakemake are the real ones. Jobs start a stand-in for `python`, which
-sleeps (on SLURM's nodes) and makes the job's outputs. The catalogue's models are copied
+The workflow, its profile and Snakemake are the real ones. Jobs start a replacement for `python`,
+which sleeps (on SLURM's nodes) and makes the job's outputs. The catalogue's models are copied
 (`--models 12`: twelve of each). If the run has not ended after `--minutes`, it is killed and
-started again. Without SLURM's programs, or with `--here`, jobs run without SLURM; `--plan` stops
+started again. Without SLURM's programs, or with `--here`, jobs run without SLURM. `--plan` stops
 after the dry run.
 """
 
@@ -26,13 +26,13 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(REPOSITORY / "tests"), str(REPOSITORY / "benchmarks")]
 STANDIN = "standin"
-"""Folder of the stand-in, in the scratch checkout."""
+"""Folder of the replacement for Python, in the scratch checkout."""
 TICKS = os.sysconf("SC_CLK_TCK")
 SUBMITTED = re.compile(r"^Job \S+ has been submitted with SLURM jobid", re.MULTILINE)
 FINISHED = re.compile(r"^Finished jobid: (\d+)", re.MULTILINE)
 SCRIPT = """\
 #!/bin/sh
-# Jobs are known by their targets on a node, else by their log.
+# The targets identify a job on a node; without SLURM, the log does.
 keys=
 while [ $# -gt 0 ]; do
     if [ "$1" = --target-jobs ]; then
@@ -48,13 +48,13 @@ for key in ${{keys:-"${{log#"$PWD/"}}"}}; do
     while read -r path; do
         mkdir -p "${{path%/*}}"
         case $path in
-            *.parquet) cp {here}/table.parquet "$path" ;;
+            *.parquet) cp {folder}/table.parquet "$path" ;;
             *) : > "$path" ;;
         esac
-    done < "{here}/outputs/$(printf %s "$key" | tr / @)"
+    done < "{folder}/outputs/$(printf %s "$key" | tr / @)"
 done
 """
-"""Stands in for Python. SLURM's nodes run it in place of Snakemake, whose start is timed alone."""
+"""Replacement for Python. SLURM's nodes run it instead of Snakemake, whose start is timed alone."""
 SITE = {
     "cpu": {"partition": "cpu", "cores": 32, "memory_gb": 128, "max_hours": 24},
     "gpus": [
@@ -74,27 +74,26 @@ SITE = {
 
 
 def drive(arguments: list[str]) -> None:
-    """Run Snakemake unchanged, except for the Python of its jobs."""
+    """Run Snakemake with the replacement for the Python of its jobs."""
     from snakemake.cli import main
     from snakemake.scheduling.job_scheduler import JobScheduler
 
     schedule = JobScheduler.schedule
-    # The checkout has a package of that name too.
-    here = Path.cwd() / STANDIN
+    standin = Path.cwd() / STANDIN
 
     def noted(scheduler: JobScheduler) -> bool:
-        """Note the jobs once the plan stands, then go on."""
+        """Note the jobs when the plan is ready, then continue."""
         planned = time.time()
-        note_jobs(scheduler.workflow.dag, here, planned)
+        note_jobs(scheduler.workflow.dag, standin, planned)
         return schedule(scheduler)
 
     JobScheduler.schedule = noted
-    sys.executable = str(here / "python")
+    sys.executable = str(standin / "python")
     main(arguments)
 
 
-def note_jobs(dag, here: Path, planned: float) -> None:
-    """Write the outputs that the stand-in makes for each job, and the number of jobs."""
+def note_jobs(dag, standin: Path, planned: float) -> None:
+    """Write the outputs that the replacement makes for each job, and the numbers of jobs."""
     from snakemake_interface_executor_plugins.utils import encode_target_jobs_cli_args
 
     products: dict[str, list[str]] = {}
@@ -102,36 +101,36 @@ def note_jobs(dag, here: Path, planned: float) -> None:
     for job in dag.needrun_jobs():
         remote += not job.is_local
         products[str(dag.jobid(job))] = [*map(str, job.output)]
-        # One that is missing holds Snakemake up for the profile's latency-wait.
+        # For a missing file, Snakemake waits as long as the profile's latency-wait.
         made = [*job.output, job.benchmark] if job.benchmark else job.output
         outputs = "".join(f"{path}\n" for path in made)
         keys = [*map(str, job.log), *encode_target_jobs_cli_args(job.get_target_spec())]
         for key in keys:
-            file = here / "outputs" / key.replace("/", "@")
+            file = standin / "outputs" / key.replace("/", "@")
             if not file.exists():
                 file.write_text(outputs)
     noted = {"planned": planned, "jobs": len(products), "remote": remote, "products": products}
-    (here / "plan.json").write_text(json.dumps(noted))
+    (standin / "plan.json").write_text(json.dumps(noted))
 
 
-def prepare(folder: Path, given: argparse.Namespace) -> None:
-    """Make a scratch checkout with more models, a site, and the stand-in."""
+def prepare(folder: Path, arguments: argparse.Namespace) -> None:
+    """Make a scratch checkout with copied models, a site, and the replacement for Python."""
     import pyarrow as pa
     import pyarrow.parquet as pq
     import yaml
     from dag import copy_checkout, multiply_models
 
     copy_checkout(folder)
-    multiply_models(folder, given.models)
+    multiply_models(folder, arguments.models)
     (folder / "config/site.yaml").write_text(yaml.safe_dump(SITE))
-    here = folder / STANDIN
-    (here / "outputs").mkdir(parents=True)
-    pq.write_table(pa.table({"item_id": ["a"]}), here / "table.parquet")
-    programs = [here / "python", folder / ".vllm/bin/python"]
+    standin = folder / STANDIN
+    (standin / "outputs").mkdir(parents=True)
+    pq.write_table(pa.table({"item_id": ["a"]}), standin / "table.parquet")
+    programs = [standin / "python", folder / ".vllm/bin/python"]
     programs += [folder / ".tools/bin" / name for name in ("lmplz", "build_binary")]
     for program in programs:
         program.parent.mkdir(parents=True, exist_ok=True)
-        program.write_text(SCRIPT.format(here=here, seconds=given.sleep))
+        program.write_text(SCRIPT.format(folder=standin, seconds=arguments.sleep))
         program.chmod(0o755)
     # The workflow looks for vLLM before it submits anything.
     (folder / ".vllm/lib/python3/site-packages/vllm").mkdir(parents=True)
@@ -141,7 +140,7 @@ class Run:
     """A run of Snakemake in the scratch checkout."""
 
     def __init__(self, folder: Path, environment: dict[str, str], *arguments: str) -> None:
-        """Start it."""
+        """Start Snakemake with arguments."""
         self.folder, self.begun = folder, time.time()
         self.output = folder / "snakemake.txt"
         env = environment | {"PYTHONPATH": str(folder / "src"), "COLUMNS": "1000"}
@@ -152,18 +151,18 @@ class Run:
                 cwd=folder, env=env, stdout=output, stderr=output, start_new_session=True,
             )  # fmt: skip
 
-    def said(self) -> str:
-        """Return the output."""
+    def text(self) -> str:
+        """Return the output so far."""
         return self.output.read_text(errors="replace")
 
     def plan(self) -> dict:
-        """Return the number of jobs and when they were known; nothing before."""
+        """Return the numbers of jobs and the time of the plan; empty before the plan is ready."""
         with contextlib.suppress(OSError, ValueError):
             return json.loads((self.folder / STANDIN / "plan.json").read_text())
         return {}
 
     def wait(self, seconds: float, until=lambda: False) -> bool:
-        """Return whether it ends within this number of seconds; check each half second."""
+        """Wait for the end, a condition or the time limit; return whether the run has ended."""
         limit = time.time() + seconds
         while time.time() < limit and not until():
             if self.process.poll() is not None:
@@ -172,24 +171,24 @@ class Run:
         return self.process.poll() is not None
 
     def figures(self) -> dict[str, float]:
-        """Return seconds until the plan was ready, processor seconds, memory [MB] and jobs."""
-        said, plan = self.said(), self.plan()
+        """Return numbers of jobs, seconds until the plan, processor seconds and memory [MB]."""
+        output, plan = self.text(), self.plan()
         patterns = {"finished": FINISHED, "submitted": SUBMITTED}
-        figures = {name: len(pattern.findall(said)) for name, pattern in patterns.items()}
+        figures = {name: len(pattern.findall(output)) for name, pattern in patterns.items()}
         figures |= {name: plan[name] for name in ("jobs", "remote") if name in plan}
         if plan:
             figures["plan_s"] = plan["planned"] - self.begun
         return figures | usage(self.process.pid)
 
     def kill(self) -> None:
-        """Kill it, as a power cut would; jobs in SLURM continue."""
+        """Kill the run, as a power cut would; jobs in SLURM continue."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
 
 def usage(pid: int) -> dict[str, float]:
-    """Return processor seconds and largest memory [MB] of a process; nothing once it has ended."""
+    """Return processor seconds and largest memory [MB] of a process; empty if it has ended."""
     with contextlib.suppress(OSError):
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         status = Path(f"/proc/{pid}/status").read_text()
@@ -200,11 +199,11 @@ def usage(pid: int) -> dict[str, float]:
 
 
 def dry_run(folder: Path, options: list[str]) -> dict[str, float]:
-    """Return seconds, processor seconds, memory [MB] and jobs of a dry run."""
+    """Return jobs, wall and processor seconds, and the largest memory [MB] of runs so far."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = Run(folder, dict(os.environ), "--cores", "2", "-n", "-q", "all", *options)
     if run.process.wait():
-        raise SystemExit(run.said()[-3000:])
+        raise SystemExit(run.text()[-3000:])
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
     plan = run.plan()
@@ -218,7 +217,7 @@ def dry_run(folder: Path, options: list[str]) -> dict[str, float]:
 
 
 def retrieve(folder: Path) -> None:
-    """Make the files that the workflow would retrieve, hours older than the products."""
+    """Make the files that the workflow would retrieve, an hour older than the products."""
     old = time.time() - 3600
     for file in (folder / STANDIN / "outputs").glob("retrieve:*"):
         for name in file.read_text().splitlines():
@@ -229,15 +228,15 @@ def retrieve(folder: Path) -> None:
 
 
 def products(run: Run) -> dict[Path, int]:
-    """Return when each product of finished jobs was made, from the records of Snakemake."""
+    """Return the time [ns] of each product of the jobs that Snakemake reports as finished."""
     of_jobs = run.plan().get("products", {})
-    finished = FINISHED.findall(run.said())
+    finished = FINISHED.findall(run.text())
     files = [run.folder / name for job in finished for name in of_jobs.get(job, [])]
     return {path: path.stat().st_mtime_ns for path in files}
 
 
 def start_of_a_job(folder: Path, options: list[str]) -> dict[str, float]:
-    """Measure how long Snakemake on a node takes to read the workflow before the work of a job."""
+    """Return the seconds that Snakemake takes on a node to read the workflow before a job."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = Run(folder, dict(os.environ), "--list-rules", *options)
     run.process.wait()
@@ -247,7 +246,7 @@ def start_of_a_job(folder: Path, options: list[str]) -> dict[str, float]:
 
 
 class Load:
-    """Work of a cluster's controller between two moments."""
+    """Load of a cluster's controller between two times."""
 
     def __init__(self, cluster) -> None:
         """Count from now on."""
@@ -263,13 +262,13 @@ class Load:
         named = {name: int(count) for name, count in calls.items()}
         wall = time.time() - self.begun
         cpu = usage(self.pid)["cpu_s"] - self.before
-        most = sorted(named.items(), key=lambda each: -each[1])[:6]
+        most = sorted(named.items(), key=lambda call: -call[1])[:6]
         figures = {"slurmctld cpu_s": cpu, "share of a core": cpu / wall}
         return figures | {"calls a minute": 60 * sum(named.values()) / wall} | dict(most)
 
 
 def submission_rates(cluster, first: int) -> dict[str, float]:
-    """Return jobs per minute that reached the controller: first ones, and all."""
+    """Return the jobs per minute that reached the controller: the first ones, and all."""
     text = cluster.command("squeue", "-h", "--states=all", "-o", "%V")
     times = sorted(datetime.fromisoformat(line).timestamp() for line in text.split())
 
@@ -293,7 +292,7 @@ def measure(folder: Path, options: list[str], minutes: float, jobs: int, cluster
     first = run.figures()
     queue = len(cluster.command("squeue", "-h").splitlines()) if cluster else 0
     if ended and run.process.returncode:
-        raise SystemExit(run.said()[-3000:])
+        raise SystemExit(run.text()[-3000:])
     run.kill()
     before = products(run)
     show("First run" if ended else f"First run, killed with {queue} jobs in SLURM", first)
@@ -311,59 +310,61 @@ def restart(
     minutes: float,
     before: dict[Path, int],
 ) -> None:
-    """Start the campaign again after it was killed, and show that no product is made twice."""
+    """Start the campaign again after it was killed; print products that are lost or made twice."""
     Run(folder, environment, *arguments, "--unlock").process.wait()
     run = Run(folder, environment, *arguments)
-    moving = lambda: bool(FINISHED.search(run.said()) or SUBMITTED.search(run.said()))  # noqa: E731
+    moving = lambda: bool(FINISHED.search(run.text()) or SUBMITTED.search(run.text()))  # noqa: E731
     ended = run.wait(1200, until=moving)
     seconds = time.time() - run.begun
     ended = ended or run.wait(60 * minutes / 4)
     figures = {"first job after_s": seconds} | run.figures()
-    cancelled = re.findall(r"left SLURM jobs behind; they are cancelled: ([\d, ]+)", run.said())
+    cancelled = re.findall(r"left SLURM jobs behind; they are cancelled: ([\d, ]+)", run.text())
     figures["cancelled"] = len(cancelled[0].split(",")) if cancelled else 0
-    there = [path for path in before if path.exists()]
+    present = [path for path in before if path.exists()]
     figures["products before"] = len(before)
-    figures["lost"] = len(before) - len(there)
-    figures["made again"] = sum(path.stat().st_mtime_ns != before[path] for path in there)
+    figures["lost"] = len(before) - len(present)
+    figures["made again"] = sum(path.stat().st_mtime_ns != before[path] for path in present)
     run.kill()
     show(f"Started again{'' if ended else ', stopped'}", figures)
 
 
 def show(title: str, figures: dict[str, float]) -> None:
-    """Print figures on a line."""
+    """Print a title and its figures on a line."""
     numbers = {k: f"{v:.4g}" if isinstance(v, float) else str(v) for k, v in figures.items()}
     print(f"{title}: {', '.join(f'{k} {v}' for k, v in numbers.items())}", flush=True)
 
 
 def main() -> None:
-    """Measure a campaign."""
+    """Measure a campaign and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--campaign", default="config/config.yaml")
-    parser.add_argument("--models", type=int, default=1, help="copies of each model")
-    parser.add_argument("--minutes", type=float, default=5.0, help="after which it is killed")
+    parser.add_argument("--models", type=int, default=1, help="number of each model")
+    parser.add_argument(
+        "--minutes", type=float, default=5.0, help="minutes after which the run is killed"
+    )
     parser.add_argument("--sleep", type=float, default=20.0, help="seconds of a job on a node")
-    parser.add_argument("--jobs", type=int, default=100, help="in SLURM at a time")
+    parser.add_argument("--jobs", type=int, default=100, help="jobs in SLURM at a time")
     parser.add_argument("--here", action="store_true", help="without SLURM")
-    parser.add_argument("--plan", action="store_true", help="the dry run alone")
-    given = parser.parse_args()
+    parser.add_argument("--plan", action="store_true", help="end after the dry run")
+    arguments = parser.parse_args()
     from support.slurm_kit import Cluster, unusable
 
     with tempfile.TemporaryDirectory(prefix="scale-") as name:
         folder = Path(name).resolve()
-        prepare(folder, given)
-        options = ["--configfile", given.campaign]
+        prepare(folder, arguments)
+        options = ["--configfile", arguments.campaign]
         show("Load of the machine", dict(zip(("1 min", "5 min"), os.getloadavg(), strict=False)))
-        start_of_a_job(folder, options)  # digests of the code are kept from then on
+        start_of_a_job(folder, options)  # this keeps digests of the code for later starts
         show("Reading the workflow", start_of_a_job(folder, options))
         show("Dry run", dry_run(folder, options))
         retrieve(folder)
-        if given.plan:
+        if arguments.plan:
             return
-        reason = "--here" if given.here else unusable(accounting=False)
+        reason = "--here" if arguments.here else unusable(accounting=False)
         if reason:
             print(f"Without SLURM: {reason}")
         with contextlib.nullcontext() if reason else Cluster(accounting=False) as cluster:
-            measure(folder, options, given.minutes, given.jobs, cluster)
+            measure(folder, options, arguments.minutes, arguments.jobs, cluster)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Provide the benchmarks of scoring with models, pairs, and our code from pairs to Parquet."""
+"""Provide the benchmarks of scoring with models, pairs and functions that score them."""
 
 import json
 import logging
@@ -44,7 +44,7 @@ SMALL = TransformerRecipe(
     max_steps=40,
     checkpoint_steps=1000,
 )
-"""1.3 million parameters, a vocabulary that splits English words about as large models do."""
+"""Model of 1.3 million parameters, whose tokenizer splits English words as large models do."""
 
 
 def _lines(path):
@@ -53,7 +53,7 @@ def _lines(path):
 
 
 def blimp_rows(per_paradigm, start=0):
-    """Yield good and bad sentences of some pairs of each of BLiMP's 67 paradigms, in order."""
+    """Yield good and bad sentences: ``per_paradigm`` pairs of each of BLiMP's 67 paradigms."""
     for path in sorted((MIRROR / "blimp" / "data").glob("*.jsonl.xz")):
         for line in list(_lines(path))[start : start + per_paradigm]:
             row = json.loads(line)
@@ -61,28 +61,28 @@ def blimp_rows(per_paradigm, start=0):
 
 
 def clams_sets(lang):
-    """Yield name and sentences (all, with repetitions) of each set of CLAMS in a language."""
+    """Yield each set of CLAMS in a language: its name, and (right or not, sentence) by line."""
     for path in sorted((MIRROR / "clams" / f"{lang}_evalset").glob("*.txt.xz")):
         rows = [line.rstrip("\n").split("\t")[:2] for line in _lines(path)]
         yield path.name.partition(".")[0], [(label == "True", text) for label, text in rows]
 
 
 def clams_pairs(lang):
-    """Yield neighbouring right and wrong sentences of all sets of CLAMS in a language."""
+    """Yield (right, wrong) sentences on neighbouring lines of CLAMS' sets in a language."""
     for _, rows in clams_sets(lang):
-        for (right, one), (other_right, other) in zip(rows[::2], rows[1::2], strict=False):
-            if right != other_right:
-                yield (one, other) if right else (other, one)
+        for (right, first), (second_right, second) in zip(rows[::2], rows[1::2], strict=False):
+            if right != second_right:
+                yield (first, second) if right else (second, first)
 
 
 def items_pairs(path):
-    """Return the pairs of an items table."""
+    """Return the (good, bad) pairs of an items table."""
     table = pq.read_table(path, columns=["good", "bad"])
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
 def sample(pairs, count):
-    """Return a sample of ``count`` pairs, in their order."""
+    """Return a random sample of ``count`` pairs, in their order."""
     pairs = list(pairs)
     chosen = sorted(random.Random(0).sample(range(len(pairs)), min(count, len(pairs))))
     return [pairs[i] for i in chosen]
@@ -93,7 +93,7 @@ DEMO = TransformerRecipe(kind="transformer", max_steps=40, checkpoint_steps=1000
 
 
 def train_small(directory, recipe=SMALL):
-    """Train a small model for some steps on BLiMP's right sentences; return its checkpoint."""
+    """Train a small model for some steps on BLiMP's good sentences; return its checkpoint."""
     text = directory / "text.txt"
     lines = [good for good, _ in blimp_rows(60, start=500)]
     random.Random(0).shuffle(lines)
@@ -102,10 +102,10 @@ def train_small(directory, recipe=SMALL):
 
 
 def random_llama(small, directory, dtype="float32", device="cpu", **sizes):
-    """Make the checkpoint of a Llama with random weights and the small model's tokenizer."""
+    """Make a Llama with random weights and a small model's tokenizer; return its checkpoint."""
     directory.mkdir()
-    for kind in ("tokenizer*", "chat_template*"):
-        for path in small.parent.glob(kind):
+    for pattern in ("tokenizer*", "chat_template*"):
+        for path in small.parent.glob(pattern):
             (directory / path.name).write_bytes(path.read_bytes())
     settings = LlamaConfig(bos_token_id=0, eos_token_id=1, dtype=dtype, **sizes)
     torch.manual_seed(0)
@@ -118,16 +118,15 @@ def random_llama(small, directory, dtype="float32", device="cpu", **sizes):
 
 @contextmanager
 def loaded(engine):
-    """Make ``score_items`` use a loaded engine."""
-
-    give = mock.patch.object(run, "load_engine", return_value=engine)
-    # Nor is it closed afterwards: another round follows.
-    with give, mock.patch.object(run, "closing", nullcontext):
+    """Make ``score_items`` use a loaded engine, and leave it open."""
+    use_engine = mock.patch.object(run, "load_engine", return_value=engine)
+    # The engine stays open for the next round.
+    with use_engine, mock.patch.object(run, "closing", nullcontext):
         yield
 
 
 def score(engine, checkpoint, items, options, directory):
-    """Score the pairs of an items table through the store, and return the scores."""
+    """Score the pairs of an items table with shards in ``directory``; return the scores table."""
     manifest, store = directory / "manifest.json", directory / "shards"
     with loaded(engine):
         run.score_items([items], checkpoint, store, manifest, "transformers", options)
@@ -135,7 +134,7 @@ def score(engine, checkpoint, items, options, directory):
 
 
 def ours(checkpoint, items, **options):
-    """Return a function that scores all pairs anew with a loaded model."""
+    """Return a function that scores all pairs with a loaded model and returns the scores table."""
     settings = ScoringOptions(**options)
     engine = load_engine(checkpoint, "transformers", settings)
 
@@ -147,7 +146,7 @@ def ours(checkpoint, items, **options):
 
 
 def spent(function):
-    """Return wall seconds and processor seconds of a call."""
+    """Return the wall and processor seconds of a call, as an array [2]."""
     clock, processor = time.perf_counter(), time.process_time()
     function()
     return np.array([time.perf_counter() - clock, time.process_time() - processor])

@@ -1,20 +1,22 @@
-"""Compare the speed of scoring with peers, in pairs per second from pairs to Parquet.
+"""Compare the speed of scoring with that of peers, in pairs per second from pairs to Parquet.
 
 python benchmarks/scoring_speed.py [--pairs blimp|clams|ITEMS.parquet] [--count N]
     [--model demo|small|large|CHECKPOINT.json] [--threads N] [--rounds N] [--quick]
 
-Model and pairs are the same for all contenders. The model is loaded before time is taken. All
-contenders score all pairs once in each round, so that other load of the machine affects all; the
-best round counts. ``demo`` is the demo campaign's transformer (0.3 million parameters), ``small``
-has 1.3 million; both are trained by the benchmark. ``large`` has random weights, 12 layers of width
-768 and a vocabulary of 32,000. A checkpoint is that of a real model, such as those below
-``resources/models`` of an evaluation. All contenders put its BOS before sentences.
+Model and pairs are the same for all; the slowest contenders score a fifth of the pairs. The model
+is loaded before time is taken. All contenders run once in each round, so that other load of
+the machine affects all; the best round counts. Differences are to transformers with one pair a
+call, in the pairs that it scores. ``demo`` is the demo campaign's transformer (0.3 million
+parameters), ``small`` has 1.3 million; both are trained by the benchmark. ``large`` has random
+weights, 12 layers of width 768 and a vocabulary of 32,000. A checkpoint is that of a real model,
+such as those below ``resources/models`` of an evaluation. All contenders put its BOS before
+sentences.
 
-Contenders: ours in padded rows, and with shared prefixes by default (``sharing: auto``); minicons'
-``sequence_score`` on lists of several sizes, in the order of the pairs, as in its documentation;
-lm-evaluation-harness' ``hf`` model; and transformers with one call for each pair (as for
-MultiBLiMP, whose authors call minicons with one pair at a time). The last line is the share of the
-processor's peak speed of matrix products that we reach.
+Contenders are blimpworks in padded rows, and with shared prefixes by default (``sharing: auto``);
+minicons' ``sequence_score`` on lists of several sizes, in the order of the pairs, as in its
+documentation; lm-evaluation-harness' ``hf`` model; and transformers with one call for each pair (as
+MultiBLiMP's authors call minicons). The last line is the share of the processor's peak speed of
+matrix products that blimpworks reaches.
 """
 
 import argparse
@@ -44,17 +46,17 @@ LARGE = {
 
 
 def batches(texts, size):
-    """Return lists of this number of texts, in order."""
+    """Return lists of ``size`` texts, in order."""
     return [texts[a : a + size] for a in range(0, len(texts), size)]
 
 
 def write(totals, path):
-    """Write the result of peers: the log-probability of each sentence."""
+    """Write a peer's log-probabilities of good and bad sentences to a Parquet file."""
     pq.write_table(pa.table({"good": totals[::2], "bad": totals[1::2]}), path)
 
 
 def minicons(directory, texts, size, path, device="cpu", dtype="float32"):
-    """Return a function that scores with minicons, on lists of ``size`` sentences."""
+    """Return a function that scores texts with minicons, on lists of ``size`` sentences."""
     from minicons.scorer import IncrementalLMScorer
 
     scorer = IncrementalLMScorer(str(directory), device, dtype=getattr(torch, dtype))
@@ -73,13 +75,15 @@ def minicons(directory, texts, size, path, device="cpu", dtype="float32"):
 
 
 def harness(directory, texts, size, path, device="cpu", dtype="float32"):
-    """Return a function that runs lm-evaluation-harness' loglikelihood requests in batches."""
+    """Return a function that scores texts by lm-evaluation-harness, ``size`` in a batch."""
     from lm_eval.api.instance import Instance
     from lm_eval.models.huggingface import HFLM
 
     model = HFLM(pretrained=str(directory), device=device, batch_size=size, dtype=dtype)
     if model.prefix_token_id != model.tokenizer.bos_token_id:
-        raise SystemExit("the harness conditions on another token than BOS")
+        raise SystemExit(
+            f"{directory}: lm-eval conditions on another token than BOS; use another model"
+        )
     requests = [Instance("loglikelihood", {}, ("", text), i) for i, text in enumerate(texts)]
 
     def go():
@@ -91,7 +95,7 @@ def harness(directory, texts, size, path, device="cpu", dtype="float32"):
 
 
 def pair_by_pair(directory, texts, path, device="cpu", dtype="float32"):
-    """Return a function that scores with one forward pass of transformers for each pair."""
+    """Return a function that scores texts with a forward pass of transformers for each pair."""
     tokenizer = AutoTokenizer.from_pretrained(directory)
     tokenizer.pad_token = tokenizer.eos_token
     model = AutoModelForCausalLM.from_pretrained(directory, dtype=getattr(torch, dtype))
@@ -101,12 +105,12 @@ def pair_by_pair(directory, texts, path, device="cpu", dtype="float32"):
     def go():
         totals = []
         for pair in batches([tokenizer.bos_token + text for text in texts], 2):
-            given = tokenizer(pair, return_tensors="pt", padding=True, add_special_tokens=False)
-            given = given.to(device)
-            given.pop("token_type_ids", None)
-            table = model(**given).logits[:, :-1].float().log_softmax(-1)
-            chosen = table.gather(2, given.input_ids[:, 1:, None])[..., 0]
-            totals += (chosen * given.attention_mask[:, 1:]).sum(1).tolist()
+            inputs = tokenizer(pair, return_tensors="pt", padding=True, add_special_tokens=False)
+            inputs = inputs.to(device)
+            inputs.pop("token_type_ids", None)
+            table = model(**inputs).logits[:, :-1].float().log_softmax(-1)
+            chosen = table.gather(2, inputs.input_ids[:, 1:, None])[..., 0]
+            totals += (chosen * inputs.attention_mask[:, 1:]).sum(1).tolist()
         write(totals, path)
         return totals
 
@@ -114,29 +118,29 @@ def pair_by_pair(directory, texts, path, device="cpu", dtype="float32"):
 
 
 def totals_of(table):
-    """Return log-probabilities, alternating between good and bad sentences."""
+    """Return the log-probabilities of a scores table, good and bad sentences in turn."""
     columns = (table[f"logprob_{side}"].to_numpy() for side in ("good", "bad"))
     return np.column_stack(list(columns)).ravel()
 
 
 def contenders(checkpoint, items, texts, path, *, quick):
-    """Return name and function of each contender; the slowest get a fifth of the pairs."""
+    """Yield name and function of each contender; the slowest get a fifth of the pairs."""
     directory = checkpoint.parent
     few = texts[: len(texts) // 10 * 2]
     for label, sharing in (("padded rows", "never"), ("sharing prefixes", "auto")):
         go = kit.ours(checkpoint, items, sharing=sharing, first_token="bos")
         yield f"blimpworks, {label}", lambda go=go: totals_of(go())
     for size in (2, 64) if quick else (1, 2, 10, 20, 64, 128):
-        given = few if size < 10 else texts
-        yield f"minicons, lists of {size}", minicons(directory, given, size, path)
+        chosen = few if size < 10 else texts
+        yield f"minicons, lists of {size}", minicons(directory, chosen, size, path)
     for size in (64, 128) if quick else (1, 16, 32, 64, 128, 256):
-        given = few if size < 10 else texts
-        yield f"lm-eval hf, batch {size}", harness(directory, given, size, path)
+        chosen = few if size < 10 else texts
+        yield f"lm-eval hf, batch {size}", harness(directory, chosen, size, path)
     yield "transformers, one pair a call", pair_by_pair(directory, few, path)
 
 
 def measure(named, rounds):
-    """Return the best wall and processor seconds, and log-probabilities, of each contender."""
+    """Return least wall and processor seconds [2], and log-probabilities, by contender."""
     seconds, totals = {}, {}
     for _ in range(rounds):
         for name, go in named.items():
@@ -146,21 +150,21 @@ def measure(named, rounds):
 
 
 def report(seconds, totals):
-    """Print the table, and our speed divided by that of each type of peer."""
+    """Print the speed of each contender, and ours divided by the best of each peer."""
     expected = totals["transformers, one pair a call"]
-    columns = "pairs/s", "processor ms per pair", "largest difference, nats", "other decisions"
+    columns = "pairs/s", "processor ms per pair", "largest difference, nats", "different decisions"
     print(f"| contender | {' | '.join(columns)} |")
     print("|---|--:|--:|--:|--:|")
     speed = {}
     for name, (clock, processor) in seconds.items():
         pairs = len(totals[name]) / 2
         speed[name] = pairs / clock
-        own = totals[name][: len(expected)]
-        apart = np.abs(own - expected).max()
-        turned = (np.diff(own.reshape(-1, 2)) > 0) != (np.diff(expected.reshape(-1, 2)) > 0)
-        cells = f"{speed[name]:,.0f}", f"{processor / pairs * 1e3:.2f}", f"{apart:.0e}"
-        print(f"| {name} | {' | '.join(cells)} | {turned.sum()} |")
-    print("\n| times as fast as | padded rows | sharing prefixes |\n|---|--:|--:|")
+        compared = totals[name][: len(expected)]
+        gap = np.abs(compared - expected).max()
+        changed = (np.diff(compared.reshape(-1, 2)) > 0) != (np.diff(expected.reshape(-1, 2)) > 0)
+        cells = f"{speed[name]:,.0f}", f"{processor / pairs * 1e3:.2f}", f"{gap:.0e}"
+        print(f"| {name} | {' | '.join(cells)} | {changed.sum()} |")
+    print("\n| blimpworks is times as fast as | padded rows | sharing prefixes |\n|---|--:|--:|")
     names = list(speed)
     for label, beginning in (
         ("minicons, a pair in a list, as documented", "minicons, lists of 2!"),
@@ -174,8 +178,8 @@ def report(seconds, totals):
 
 
 def matrix_share(checkpoint, items, seconds, threads):
-    """Print the share of the processor's peak speed of matrix products that ours reaches."""
-    # The counter sees one thread alone.
+    """Print the speed of blimpworks' matrix products, and its share of the processor's peak."""
+    # The counter counts operations of one thread.
     with tiny.torch_threads(1), FlopCounterMode(display=False) as counter:
         kit.ours(checkpoint, items, first_token="bos")()
     matrix = torch.rand(2048, 2048)
@@ -189,7 +193,7 @@ def matrix_share(checkpoint, items, seconds, threads):
 
 
 def pairs_of(benchmark, count):
-    """Return pairs by the name of a benchmark or from an items table."""
+    """Return ``count`` pairs of a benchmark (blimp or clams) or of an items table."""
     if benchmark == "blimp":
         return kit.sample(kit.blimp_rows(1000), count)
     if benchmark == "clams":
@@ -205,29 +209,29 @@ def main():
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="only the peers' likely best sizes")
-    given = parser.parse_args()
-    torch.set_num_threads(given.threads)
-    pairs = pairs_of(given.pairs, given.count)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    pairs = pairs_of(options.pairs, options.count)
     texts = [text for pair in pairs for text in pair]
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        if given.model.endswith(".json"):
-            checkpoint = Path(given.model)
+        if options.model.endswith(".json"):
+            checkpoint = Path(options.model)
         else:
-            recipe = kit.DEMO if given.model == "demo" else kit.SMALL
+            recipe = kit.DEMO if options.model == "demo" else kit.SMALL
             checkpoint = kit.train_small(directory, recipe)
-        if given.model == "large":
+        if options.model == "large":
             checkpoint = kit.random_llama(checkpoint, directory / "large", **LARGE)
         items = tiny.write_items(directory / "items.parquet", pairs)
         tokens = sum(map(len, AutoTokenizer.from_pretrained(checkpoint.parent)(texts).input_ids))
-        print(f"{len(pairs)} pairs ({given.pairs}), {tokens} tokens, {given.threads} threads\n")
+        print(f"{len(pairs)} pairs ({options.pairs}), {tokens} tokens, {options.threads} threads\n")
         named = dict(
-            contenders(checkpoint, items, texts, directory / "peer.parquet", quick=given.quick)
+            contenders(checkpoint, items, texts, directory / "peer.parquet", quick=options.quick)
         )
-        seconds, totals = measure(named, given.rounds)
+        seconds, totals = measure(named, options.rounds)
         report(seconds, totals)
         ours = seconds["blimpworks, sharing prefixes"][0]
-        matrix_share(checkpoint, items, ours, given.threads)
+        matrix_share(checkpoint, items, ours, options.threads)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-r"""Compare ties by an n-gram model with exact arithmetic on the numbers of its ARPA file.
+r"""Compare ties of an n-gram model with exact arithmetic on the numbers of its ARPA file.
 
 python benchmarks/ties.py TEXT ITEMS [--order 5]
 
-The model is trained on TEXT and scores ITEMS. The numbers of its ARPA file are added as fractions.
-docs/ties.md has the figures for files of this campaign:
+The model is trained on TEXT and scores ITEMS. Exact arithmetic adds the numbers of its ARPA file as
+fractions. Plain sums add the scores as floating-point numbers, without bounds of rounding. The
+table has numbers of pairs by method. docs/ties.md has the figures for files of this campaign:
 
 snakemake --configfile config/blimp.yaml --cores 2 results/blimp/training/text/eng.txt \
     results/blimp/items/blimp/eng.parquet
@@ -42,23 +43,23 @@ COLUMNS = {
     "equal": "equal in exact arithmetic",
     "ties": "ties",
     "noise": "ties that are not equal",
-    "gaps": "by, nats",
-    "smallest": "smallest difference of no tie, nats",
-    "bounds": "the same in bounds",
-    "turned": "decided otherwise than exactly",
+    "gaps": "exact differences of these, nats",
+    "smallest": "least exact difference without a tie, nats",
+    "bounds": "the same, in bounds of rounding",
+    "turned": "decided unlike exact arithmetic",
     "plain": "equal by plain sums too",
     "accuracies": "accuracy, ties wrong / half / decided by plain sums",
 }
 
 
-def exact_tokens(entries, words, side, order):
-    """Return the base-10 log-probability of each token of all sentences."""
-    sentences = ([words[number] for number in ids[:-1]] for ids in side.ids.to_pylist())
+def exact_tokens(entries, vocabulary, side, order):
+    """Return the base-10 log-probability of each token of all sentences, as fractions."""
+    sentences = ([vocabulary[number] for number in ids[:-1]] for ids in side.ids.to_pylist())
     return [value for sentence in sentences for value in exact_values(entries, sentence, order)]
 
 
 def sums(side, mask, values):
-    """Return sums of ``values`` of the tokens in ``mask``, for each sentence."""
+    """Return for each sentence the sum of the values of its tokens in ``mask``."""
     totals = [Fraction(0)] * len(side.ids)
     for token in np.flatnonzero(mask):
         totals[side.row[token]] += values[token]
@@ -66,11 +67,11 @@ def sums(side, mask, values):
 
 
 def measure(method, sides, values, usable):
-    """Return columns of a method, and right decisions: as judged, and by plain sums."""
+    """Return a method's cells by column, and right decisions: as judged, and by plain sums."""
     masks = [TOKEN_SETS[method.tokens](side) for side in sides]
-    totals = [sums(*each) for each in zip(sides, masks, values, strict=True)]
+    totals = [sums(*arguments) for arguments in zip(sides, masks, values, strict=True)]
     exact = np.array([float(g - b) * math.log(10) for g, b in zip(*totals, strict=True)])[usable]
-    plain = [sums(*each, side.value) for *each, side in zip(sides, masks, sides, strict=True)]
+    plain = [sums(side, mask, side.value) for side, mask in zip(sides, masks, strict=True)]
     plain = np.array([float(good - bad) for good, bad in zip(*plain, strict=True)])[usable]
     margin = margins(method, *sides)[0][usable]
     bound = sum(rounding_bounds(method, side) for side in sides)[usable]
@@ -87,22 +88,22 @@ def measure(method, sides, values, usable):
         "bounds": f"{(gap / bound)[~tie].min(initial=math.inf):.2g}",
         "turned": np.sum(~tie & (np.sign(margin) != np.sign(exact))),
         "plain": np.sum((exact == 0) & (plain == 0)),
-        "accuracies": " / ".join(f"{100 * each.mean():.1f}" for each in right),
+        "accuracies": " / ".join(f"{100 * verdicts.mean():.1f}" for verdicts in right),
     }
     return cells, right[0], right[-1]
 
 
 def gained(paradigms, judged, plain):
-    """Return paradigms that gain more than a point by plain sums, with both accuracies."""
+    """Yield paradigms that gain over a point of accuracy by plain sums, with both accuracies."""
     for paradigm in sorted({*paradigms}):
         rows = paradigms == paradigm
-        before, after = (100 * each[rows].mean() for each in (judged, plain))
+        before, after = (100 * decisions[rows].mean() for decisions in (judged, plain))
         if after - before > 1:
             yield f"{paradigm} {after:.1f} for {before:.1f}"
 
 
 def scores_of(text, items, order, directory):
-    """Score an items table by a model of a text."""
+    """Return the scores of an items table by an n-gram model of a text."""
     recipe = NgramRecipe(kind="ngram", order=order)
     checkpoint = tiny.make_ngram(text, directory / "model" / "checkpoint.json", recipe)
     shards = Shards(directory / "manifest.json", directory / "shards")
@@ -115,20 +116,20 @@ def main():
     parser.add_argument("text", type=Path)
     parser.add_argument("items", type=Path)
     parser.add_argument("--order", type=int, default=5)
-    given = parser.parse_args()
-    items = read_table(ITEMS, given.items, [*ITEMS.names, PREFIX_METHODS])
+    options = parser.parse_args()
+    items = read_table(ITEMS, options.items, [*ITEMS.names, PREFIX_METHODS])
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder)
-        scores = scores_of(given.text, given.items, given.order, directory)
-        scores = align_scores(items, scores, given.items)
+        scores = scores_of(options.text, options.items, options.order, directory)
+        scores = align_scores(items, scores, options.items)
         sides = [side_of(items, scores, name) for name in ("good", "bad")]
-        arpa = write_arpa(given.text, directory, given.order)
-        words = (directory / "model/vocabulary.txt").read_text(encoding="utf-8").split("\n")
-        used = {words[number] for side in sides for number in {*side.id.tolist()}} | {"<s>"}
+        arpa = write_arpa(options.text, directory, options.order)
+        vocabulary = (directory / "model/vocabulary.txt").read_text(encoding="utf-8").split("\n")
+        used = {vocabulary[number] for side in sides for number in {*side.id.tolist()}} | {"<s>"}
         entries = read_arpa(arpa, used)
-    values = [exact_tokens(entries, words, side, given.order) for side in sides]
+    values = [exact_tokens(entries, vocabulary, side, options.order) for side in sides]
     print(f"| method | {' | '.join(COLUMNS.values())} |\n|---{'|--:' * len(COLUMNS)}|")
-    paradigms, told = np.array(items["paradigm"].to_pylist()), []
+    paradigms, sentences = np.array(items["paradigm"].to_pylist()), []
     prefixes = PREFIXES if PREFIX_METHODS in items.column_names else ()
     for method in map(find_method, ("full_sentence", *prefixes)):
         usable = np.ones(len(items), dtype=bool)
@@ -136,8 +137,9 @@ def main():
             usable = np.array([method.name in names for names in items[PREFIX_METHODS].to_pylist()])
         cells, *right = measure(method, sides, values, usable)
         print(f"| {method.name} | {' | '.join(str(cells[column]) for column in COLUMNS)} |")
-        told.append(f"{method.name}, by plain sums: {'; '.join(gained(paradigms[usable], *right))}")
-    print("\n" + "\n".join(told))
+        gains = "; ".join(gained(paradigms[usable], *right))
+        sentences.append(f"{method.name}: accuracy in % by plain sums, for that as judged: {gains}")
+    print("\n" + "\n".join(sentences))
 
 
 if __name__ == "__main__":

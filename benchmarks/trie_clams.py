@@ -1,11 +1,12 @@
-"""Measure what sharing prefixes saves on CLAMS, in tokens and time, and compare the scores.
+"""Compare scoring CLAMS with and without shared prefixes, in computed tokens, time and scores.
 
 python benchmarks/trie_clams.py [LANG ...] [--shards N] [--sets N]
 
-Tokens are counted for all sets of a language (in the mirror), in shards of a thousand sentences as
-in scoring: each sentence of each set with BOS, distinct sentences, and cells in the rows of prefix
-trees (with padding and repeated ancestors). ``--sets`` takes the first sets of a language only.
-Time and scores are compared on some evenly spread shards, with a model that the benchmark trains.
+Tokens are counted for all sets of a language (in the mirror), or for the first ``--sets``. The
+table has the tokens of all sentences (with BOS), those of distinct sentences, and cells of prefix
+trees. Cells include padding and repeated ancestors. Trees have a thousand sentences, as shards in
+scoring. Time and scores are compared on some evenly spread shards, with a model that the
+benchmark trains. Time is processor time, the least of two rounds.
 """
 
 import argparse
@@ -27,7 +28,7 @@ from support import tiny
 
 
 def train(texts, directory):
-    """Train a model that has the language's words."""
+    """Train a model on a sample of texts, whose words it knows; return its checkpoint."""
     lines = random.Random(0).sample(texts, min(4000, len(texts)))
     path = directory / "text.txt"
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -35,7 +36,7 @@ def train(texts, directory):
 
 
 def cells(encoded):
-    """Return the cells that are computed for prefix trees of shards of a thousand sentences."""
+    """Return the number of computed cells of prefix trees, in shards of a thousand sentences."""
     cells = 0
     for start in range(0, len(encoded), 1000):
         rows = [np.append(0, e.ids).astype(np.int32) for e in encoded[start : start + 1000]]
@@ -46,7 +47,7 @@ def cells(encoded):
 
 
 def compare(checkpoint, texts, rounds=2):
-    """Return the best processor seconds without and with sharing, and both scores of each text."""
+    """Return least processor seconds, and log-probabilities, without and with shared prefixes."""
     seconds, totals = {}, {}
     engines = {
         sharing: load_engine(checkpoint, "transformers", ScoringOptions(sharing=sharing))
@@ -68,52 +69,52 @@ def compare(checkpoint, texts, rounds=2):
 
 
 def measure(lang, shards, sets):
-    """Measure one row of the table."""
+    """Return the cells of a language's row."""
     chosen_sets = islice(kit.clams_sets(lang), sets)
-    every = [text for _, rows in chosen_sets for _, text in rows]
-    texts = sorted(set(every))
+    all_texts = [text for _, rows in chosen_sets for _, text in rows]
+    texts = sorted(set(all_texts))
     with tempfile.TemporaryDirectory() as name:
         checkpoint = train(texts, Path(name))
         engine = load_engine(checkpoint, "transformers", ScoringOptions())
         encoded = engine.encode(texts)
         length = {text: len(e.ids) + 1 for text, e in zip(texts, encoded, strict=True)}
-        naive, distinct = sum(length[text] for text in every), sum(length.values())
+        naive, distinct = sum(length[text] for text in all_texts), sum(length.values())
         computed = cells(encoded)
         starts = np.linspace(0, max(0, len(texts) // 1000 - 1), shards).astype(int) * 1000
         chosen = [text for start in sorted({*starts}) for text in texts[start : start + 1000]]
         seconds, totals = compare(checkpoint, chosen)
     pairs = zip(totals["never"], totals["auto"], strict=True)
-    apart = max(np.nanmax(np.abs(one - other)) for one, other in pairs)
+    gap = max(np.nanmax(np.abs(plain - shared)) for plain, shared in pairs)
     sums = {
         sharing: dict(zip(chosen, (np.nansum(row, dtype=float) for row in rows), strict=True))
         for sharing, rows in totals.items()
     }
-    known = [pair for pair in kit.clams_pairs(lang) if all(text in length for text in pair)]
-    known = [pair for pair in known if all(text in sums["auto"] for text in pair)]
-    turned = sum(
+    scored_pairs = [pair for pair in kit.clams_pairs(lang) if all(text in length for text in pair)]
+    scored_pairs = [pair for pair in scored_pairs if all(text in sums["auto"] for text in pair)]
+    changed = sum(
         (sums["never"][good] > sums["never"][bad]) != (sums["auto"][good] > sums["auto"][bad])
-        for good, bad in known
+        for good, bad in scored_pairs
     )
     speed = seconds["never"] / seconds["auto"]
-    counts = [f"{count:,}" for count in (len(every), naive, distinct, computed)]
+    counts = [f"{count:,}" for count in (len(all_texts), naive, distinct, computed)]
     ratios = [f"{naive / computed:.1f}", f"{distinct / computed:.1f}", f"{speed:.1f}"]
     overlap = f"{shared_characters(texts):.2f}"
-    decisions = f"{turned} of {len(known):,}"
-    return [lang, *counts, *ratios, overlap, f"{apart:.0e}", decisions]
+    decisions = f"{changed} of {len(scored_pairs):,}"
+    return [lang, *counts, *ratios, overlap, f"{gap:.0e}", decisions]
 
 
 COLUMNS = (
     "language",
     "sentences",
-    "tokens one by one",
-    "of distinct sentences",
+    "tokens",
+    "tokens of distinct sentences",
     "cells computed",
-    "fewer",
-    "fewer than distinct",
-    "faster (processor time)",
-    "characters shared",
+    "tokens per cell",
+    "distinct tokens per cell",
+    "times as fast",
+    "share of shared characters",
     "largest difference of a token, nats",
-    "other decisions",
+    "different decisions",
 )
 
 
@@ -121,11 +122,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("languages", nargs="*", default=["de", "en", "fr", "he", "ru"])
     parser.add_argument("--shards", type=int, default=6)
-    parser.add_argument("--sets", type=int, help="all, unless given")
-    given = parser.parse_args()
+    parser.add_argument("--sets", type=int, help="number of sets; default: all")
+    options = parser.parse_args()
     print(f"| {' | '.join(COLUMNS)} |\n|---{'|--:' * (len(COLUMNS) - 1)}|")
-    for lang in given.languages:
-        print(f"| {' | '.join(measure(lang, given.shards, given.sets))} |", flush=True)
+    for lang in options.languages:
+        print(f"| {' | '.join(measure(lang, options.shards, options.sets))} |", flush=True)
 
 
 if __name__ == "__main__":

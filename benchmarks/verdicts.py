@@ -1,12 +1,13 @@
-"""Measure verdicts per second on answers to Multi-LMentry, and the longest time of hostile ones.
+"""Measure verdicts per second on answers to Multi-LMentry, and the time of hostile answers.
 
 python benchmarks/verdicts.py [--lang eng] [--repeat 5] [--kilobytes 100]
 
 Answers are the tests' answers for each pattern; a fifth of them are repeated with 400 characters of
-explanation before or after. `again`: the prompt is prepared already, as for the second model that
-answers it; `whole`: its arguments are prepared for each verdict. The peer inserts the arguments
-into each pattern, and searches the patterns one by one with Python's ``re``, as programs for single
-examples do. CPU time, the least of several runs.
+explanation before or after. `prepared`: the prompt is prepared before, as for the second model that
+answers it. `new`: its arguments are prepared for each verdict. The peer inserts the arguments into
+each pattern, and searches the patterns one by one with Python's ``re``, as programs for single
+examples do. Times are CPU times: the least of several runs, but a single run of the peer and of
+each hostile answer.
 """
 
 import argparse
@@ -25,7 +26,7 @@ WHY = " ".join(["It is so because of how the words are written, letter by letter
 
 
 def hostile(kilobytes):
-    """Return long texts by name."""
+    """Return long texts of about this number of kilobytes, by name."""
     size = 1000 * kilobytes
     return {
         "one letter": "a" * size,
@@ -33,8 +34,8 @@ def hostile(kilobytes):
         "nested quotes": "\"'" * (size // 4) + "x" + "'\"" * (size // 4),
         "control characters": "\x00\x01\x02\x1b" * (size // 4),
         "brackets": "(" * (size // 2) + ")" * (size // 2),
-        "the answer again and again": "{answer} " * (size // 7),
-        "half a pattern again and again": "the answer is " * (size // 14),
+        "the answer repeated": "{answer} " * (size // 7),
+        "half a pattern repeated": "the answer is " * (size // 14),
         "line breaks": "\n" * size + "x",
         "letters with accents": "é" * size,
     }
@@ -62,16 +63,16 @@ def cpu_seconds(work, repeat):
 
 
 def peer(declared, examples):
-    """Search patterns one after the other, each made for the example."""
+    """Return a function that searches the patterns one by one, each made for the example."""
     patterns = {
         task: [f.pattern for f in task_patterns(declared, task, "published").accept]
         for task in RULES
     }
 
     def fill(pattern, arguments):
-        parts = re.split(r"\{(\w+)\}", pattern)
-        known = [re.escape(str(arguments.get(name, name)).lower()) for name in parts[1::2]]
-        return "".join(a + b for a, b in zip(parts[::2], [*known, ""], strict=True))
+        pieces = re.split(r"\{(\w+)\}", pattern)
+        filled = [re.escape(str(arguments.get(name, name)).lower()) for name in pieces[1::2]]
+        return "".join(a + b for a, b in zip(pieces[::2], [*filled, ""], strict=True))
 
     def judge():
         for task, arguments, answer in examples:
@@ -89,23 +90,21 @@ def speeds(declared, examples, repeat):
     for method in ("published", "corrected"):
         judge = Judge(declared, method)
         questions = [(judge.for_prompt(task, 1, a, "?"), text) for task, a, text in examples]
-        ways = {
-            "again": lambda questions=questions: [ask(text) for ask, text in questions],
-            "whole": lambda judge=judge: [
-                judge.for_prompt(t, 1, a, "?")(x) for t, a, x in examples
-            ],
+        judges = {
+            "prepared": lambda questions=questions: [ask(text) for ask, text in questions],
+            "new": lambda judge=judge: [judge.for_prompt(t, 1, a, "?")(x) for t, a, x in examples],
         }
-        for name, work in ways.items():
+        for name, work in judges.items():
             work()
             rate = len(examples) / cpu_seconds(work, repeat)
-            print(f"{method:10} {name:6} {rate:10,.0f} verdicts a second")
+            print(f"{method:10} {name:9} {rate:10,.0f} verdicts a second")
     rate = len(examples) / cpu_seconds(peer(declared, examples), 1)
-    print(f"{'peer':10} {'':6} {rate:10,.0f} verdicts a second")
+    print(f"{'peer':10} {'':9} {rate:10,.0f} verdicts a second")
 
 
 def worst(declared, examples, kilobytes):
     by_task = {task: (task, arguments) for task, arguments, _ in examples}
-    print(f"\n{f'{kilobytes} kB of':32} {'worst':>8}  of")
+    print(f"\n{f'{kilobytes} kB of':32} {'longest':>8}  task and method")
     for name, text in hostile(kilobytes).items():
         times = []
         for method in ("published", "corrected"):
@@ -122,14 +121,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--lang", default="eng")
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--kilobytes", type=int, default=100, help="of hostile answers")
-    chosen = parser.parse_args()
-    declared = read_pack(ROOT / f"config/lmentry/languages/{chosen.lang}.yaml").answers
-    examples = read_answers(chosen.lang)
+    parser.add_argument("--kilobytes", type=int, default=100, help="size of hostile answers")
+    options = parser.parse_args()
+    declared = read_pack(ROOT / f"config/lmentry/languages/{options.lang}.yaml").answers
+    examples = read_answers(options.lang)
     mean = sum(len(answer) for _, _, answer in examples) / len(examples)
-    print(f"{chosen.lang}: {len(examples)} answers of {mean:.0f} characters in the mean")
-    speeds(declared, examples, chosen.repeat)
-    worst(declared, examples, chosen.kilobytes)
+    print(f"{options.lang}: {len(examples)} answers of {mean:.0f} characters on average")
+    speeds(declared, examples, options.repeat)
+    worst(declared, examples, options.kilobytes)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,11 @@
 
 .vllm/bin/python benchmarks/vllm_speed.py [--pairs 1000] [--layers 4] [--hidden 128] [--repeat 5]
 
-Measured is the time from texts to log-probabilities in shards of 1,000 sentences, by the engines of
-`blimpworks score`, with the same model and pairs. A small model is trained for some steps on
-generated sentences. All engines run once in each round, after one round that is not counted. The
-best round of each counts, so that other load of the machine affects all. Times to load a model or
-to start a server are printed separately.
+All engines score the same sentences. The benchmark measures the time from texts to
+log-probabilities in shards of 1,000 sentences, by the engines of `blimpworks score`. A small model
+is trained for some steps on generated sentences. All engines run once in each round, so that other
+load of the machine affects all. The first round is not counted; the best of the others counts.
+Times to load a model or to start a server, with the first sentence, are printed separately.
 """
 
 import argparse
@@ -27,10 +27,10 @@ VERBS = ["sees", "hears", "likes", "finds", "calls", "helps", "meets", "knows"]
 
 
 def sentence(draw):
-    words = ["the", draw.choice(NOUNS), draw.choice(VERBS), "the", draw.choice(NOUNS)]
+    tokens = ["the", draw.choice(NOUNS), draw.choice(VERBS), "the", draw.choice(NOUNS)]
     for _ in range(draw.randrange(4)):
-        words += ["that", "the", draw.choice(NOUNS), draw.choice(VERBS)]
-    return " ".join(words) + "."
+        tokens += ["that", "the", draw.choice(NOUNS), draw.choice(VERBS)]
+    return " ".join(tokens) + "."
 
 
 def train(directory, layers, hidden):
@@ -52,7 +52,7 @@ def train(directory, layers, hidden):
 
 
 def score(engine, texts):
-    """Return log-probabilities of all texts, shard by shard, as the store requests them."""
+    """Return log-probabilities of all texts, in shards of 1,000 sentences as in a scoring job."""
     logprobs = []
     for a in range(0, len(texts), 1000):
         logprobs += engine.logprobs(engine.encode(texts[a : a + 1000]))
@@ -87,8 +87,8 @@ def main():
         for _ in range(arguments.repeat + 1):
             rows = {}
             for name, engine in engines.items():
-                took, rows[name] = seconds(lambda e=engine: score(e, texts))
-                spent[name].append(took)
+                wall, rows[name] = seconds(lambda e=engine: score(e, texts))
+                spent[name].append(wall)
         for engine in engines.values():
             engine.close()
 
@@ -96,13 +96,13 @@ def main():
     tokens = len(flat["transformers"])
     best = {name: min(times[1:]) for name, times in spent.items()}
     print(f"{arguments.pairs:,} pairs, {tokens:,} tokens, best of {arguments.repeat}\n")
-    print("| engine | pairs/s | µs/token | to in process | start, s | largest difference |")
+    print("| engine | pairs/s | µs/token | in process = 1 | start, s | largest difference, nats |")
     print("|---|--:|--:|--:|--:|--:|")
-    for name, took in best.items():
-        ratio = best["vLLM in process"] / took
+    for name, wall in best.items():
+        ratio = best["vLLM in process"] / wall
         difference = np.abs(flat[name] - flat["transformers"]).max()
         print(
-            f"| {name} | {arguments.pairs / took:,.0f} | {took / tokens * 1e6:.0f} | {ratio:.2f} "
+            f"| {name} | {arguments.pairs / wall:,.0f} | {wall / tokens * 1e6:.0f} | {ratio:.2f} "
             f"| {starts[name]:.0f} | {difference:.0e} |"
         )
 

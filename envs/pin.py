@@ -1,7 +1,7 @@
 """Pin the packages of ``envs/*.in`` in ``envs/*.txt``, and write conda's ``envs/*.yaml``.
 
-``make envs`` runs it. An environment has the versions of the environment that it extends. vLLM's
-own pins forbid that, so its environments prefer the versions of another, where these fit.
+``make envs`` runs it. An environment has the versions of the environment that it extends. The pins
+of vLLM itself forbid that, so its environments prefer the versions of another if these fit.
 
 python envs/pin.py [NAME ...]
 """
@@ -20,12 +20,12 @@ PYTHON = "3.11"
 
 @dataclass(frozen=True)
 class Environment:
-    """An environment, and how it is pinned."""
+    """The settings by which an environment is pinned."""
 
     extends: str | None = None
-    """Environment whose pins this one has too."""
+    """Environment whose pins this environment has too."""
     prefers: str | None = None
-    """Environment whose versions are preferred, where they fit."""
+    """Environment whose versions are preferred if they fit."""
     overrides: str | None = None
     """File of requirements that replace requirements of packages."""
     platform: str | None = None
@@ -53,7 +53,7 @@ def _site_links() -> list[str]:
             ["pip", "config", "get", key], capture_output=True, text=True, check=False
         )
         if setting.returncode == 0:
-            return [part for link in setting.stdout.split() for part in ("--find-links", link)]
+            return [word for link in setting.stdout.split() for word in ("--find-links", link)]
     return []
 
 
@@ -70,7 +70,7 @@ def _command(name: str, environment: Environment, output: Path) -> list[str]:
 
 
 def pin(name: str, environment: Environment) -> list[str]:
-    """Pin one environment, and return its pins, without local versions such as ``+cpu``."""
+    """Pin an environment; write and return its pins, without local versions such as ``+cpu``."""
     with tempfile.TemporaryDirectory() as directory:
         output = Path(directory) / "pins.txt"
         if environment.prefers:  # uv keeps the versions in its output file
@@ -83,7 +83,7 @@ def pin(name: str, environment: Environment) -> list[str]:
 
 
 def conda_file(environment: Environment, pins: list[str]) -> str:
-    """Return the conda environment: Python, some programs, and the pins."""
+    """Return the text of a conda environment file: Python, some programs, and the pins."""
     lines = ["channels:", "  - conda-forge", "dependencies:", f"  - python={PYTHON}", "  - pip"]
     lines += [f"  - {package}" for package in environment.conda or ()]
     if environment.deploy:  # with the digest, Snakemake makes it again when a pin changes
@@ -95,7 +95,7 @@ def conda_file(environment: Environment, pins: list[str]) -> str:
 
 
 def main(names: list[str]) -> None:
-    """Pin the environments with these names; all if there are none."""
+    """Write the pins of the environments with these names, and conda's files; default: all."""
     for name, environment in ENVIRONMENTS.items():
         if names and name not in names:
             continue

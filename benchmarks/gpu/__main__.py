@@ -1,13 +1,13 @@
-"""All that we want to know of a machine with NVIDIA GPUs, in one go and within ten minutes.
+"""Measure the speed of scoring, answering and training on NVIDIA GPUs within ten minutes.
 
 python benchmarks/gpu [--shape 1b 8b | tiny] [--models DIR] [--output DIR] [--seconds 600]
     [--only NAME ...] [--dtype bfloat16]
 
-Each measurement runs in a process of its own with a time of its own, so that one that crashes,
-hangs or runs out of memory costs itself alone; they come in order of importance until the time
-is over. After each, gpu.json and gpu.md are written again in the output directory. The same
-command goes on with what has not been done. Without a GPU, ``--shape tiny`` runs everything
-on the processor; what needs vLLM or another package that is absent says so.
+The order is that of importance. Each measurement runs in its process, with its time limit, so the
+others run also if it crashes, hangs or runs out of memory. After each, gpu.json and gpu.md are
+written to the output directory. The same command, called again, continues with measurements that
+are not done. Without a GPU, ``--shape tiny`` runs all of them on the processor. A measurement
+reports a missing package, such as vLLM, instead of its figures.
 """
 
 import argparse
@@ -34,14 +34,13 @@ from blimpworks.files import write_text  # noqa: E402
 
 @dataclass(frozen=True)
 class Measurement:
-    """A function of a module, and how long it may take on an H100."""
+    """A function that measures, with the seconds that it may take on an H100."""
 
-    kind: str
-    """Name of the function."""
+    function: str
     module: str
     seconds: int
     every: bool = False
-    """Whether it is done with each shape, not with the first alone."""
+    """Whether it is done with every shape; otherwise with the first."""
     vllm: bool = False
     """Whether it needs vLLM."""
 
@@ -65,35 +64,38 @@ PLAN = (
     Measurement("train_lstm", "training", 60),
     Measurement("crowded", "scoring", 60, vllm=True),
 )
-"""In order of importance."""
+"""The measurements, in order of importance."""
 LEAST = 0.2
-"""Share of its time without which a measurement is not begun."""
+"""Least share of a measurement's time limit that must be left to begin it."""
 
 
 def steps(shapes):
-    """Name, shape and measurement, in order: what is done with each shape comes first."""
+    """Yield name, shape and measurement, in order: first those that are done with every shape."""
     for shape in shapes:
-        for each in PLAN:
-            if each.every or (each.kind == "machine" and shape == shapes[0]):
-                yield f"{each.kind}-{shape}" if each.every else each.kind, shape, each
-    for each in PLAN:
-        if not each.every and each.kind != "machine":
-            yield each.kind, shapes[0], each
+        for step in PLAN:
+            if step.every or (step.function == "machine" and shape == shapes[0]):
+                name = f"{step.function}-{shape}" if step.every else step.function
+                yield name, shape, step
+    for step in PLAN:
+        if not step.every and step.function != "machine":
+            yield step.function, shapes[0], step
 
 
-def measure(given):
-    """One measurement, in this process."""
-    [(name, shape, step)] = [each for each in steps(given.shape) if each[0] == given.one]
+def measure(options):
+    """Run the measurement that ``--one`` names in this process."""
+    [(name, shape, step)] = [row for row in steps(options.shape) if row[0] == options.one]
     from shapes import Bench
 
     logging_to_stderr()
     module = importlib.import_module(step.module)
-    bench = Bench(name, shape, given.dtype, given.models, given.output / "work", given.rounds)
-    getattr(module, step.kind)(bench)
+    bench = Bench(
+        name, shape, options.dtype, options.models, options.output / "work", options.rounds
+    )
+    getattr(module, step.function)(bench)
 
 
 def logging_to_stderr():
-    """Undo what keeps the other benchmarks quiet: a log is wanted where nobody watches."""
+    """Log to the standard error again, which scoring_kit turns off: the log is kept in a file."""
     import logging
 
     logging.disable(logging.NOTSET)
@@ -101,16 +103,16 @@ def logging_to_stderr():
 
 
 def title_of(step):
-    """What a measurement is, from its docstring, without importing what it needs."""
+    """Return a measurement's docstring, without importing the packages that it needs."""
     import ast
 
     tree = ast.parse((Path(__file__).parent / f"{step.module}.py").read_text(encoding="utf-8"))
-    [function] = [node for node in tree.body if getattr(node, "name", None) == step.kind]
-    return ast.get_docstring(function)
+    [measuring] = [node for node in tree.body if getattr(node, "name", None) == step.function]
+    return ast.get_docstring(measuring)
 
 
 def end(process):
-    """Kill a measurement with its group; a server that it has started ends by itself then."""
+    """Kill a measurement with its process group; a server that it started then ends by itself."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -118,7 +120,7 @@ def end(process):
 
 
 def run(name, arguments, seconds, output):
-    """Status, rows and the last line of the log of a measurement in a process of its own."""
+    """Run a measurement in a process; return its status, rows and, after a failure, an error."""
     rows, log = output / "work" / f"{name}.jsonl", output / "work" / f"{name}.log"
     rows.unlink(missing_ok=True)
     command = [sys.executable, str(Path(__file__).parent), "--one", name, *arguments]
@@ -154,13 +156,13 @@ def run(name, arguments, seconds, output):
 
 
 def write(results, output):
-    """Both files again."""
+    """Write gpu.json and gpu.md into the output directory."""
     write_text(output / "gpu.json", json.dumps(results, indent=1) + "\n")
     write_text(output / "gpu.md", markdown(results))
 
 
 def earlier(output, settings):
-    """Results of an earlier call that this one goes on from."""
+    """Return the results of an earlier call with the same settings; empty ones at first."""
     try:
         results = json.loads((output / "gpu.json").read_bytes())
     except (OSError, ValueError):
@@ -173,65 +175,66 @@ def earlier(output, settings):
     return results
 
 
-def measure_all(given, until):
-    """Run every measurement that has not been done, as far as time allows."""
-    settings = {"shapes": given.shape, "dtype": given.dtype, "python": sys.executable}
-    results = earlier(given.output, settings)
-    arguments = ["--shape", *given.shape, "--dtype", given.dtype, "--rounds", str(given.rounds)]
-    arguments += ["--models", str(given.models), "--output", str(given.output)]
-    patience = max(1.0, given.seconds / 600)
-    for name, _, step in steps(given.shape):
-        was = results["measurements"].get(name, {})
-        if was.get("status") == "done" or (given.only and name not in given.only):
+def measure_all(options, until):
+    """Run the measurements that are not done, while there is time; return all results."""
+    settings = {"shapes": options.shape, "dtype": options.dtype, "python": sys.executable}
+    results = earlier(options.output, settings)
+    arguments = ["--shape", *options.shape]
+    for name in ("dtype", "rounds", "models", "output"):
+        arguments += [f"--{name}", str(getattr(options, name))]
+    patience = max(1.0, options.seconds / 600)
+    for name, _, step in steps(options.shape):
+        before = results["measurements"].get(name, {})
+        if before.get("status") == "done" or (options.only and name not in options.only):
             continue
-        left, started = until - time.monotonic(), time.monotonic()
+        remaining, started = until - time.monotonic(), time.monotonic()
         if step.vllm and find_spec("vllm") is None:
             result = {"status": "not possible", "error": "vLLM is not installed"}
-        elif was and left < LEAST * step.seconds:
+        elif before and remaining < LEAST * step.seconds:
             continue
-        elif left < LEAST * step.seconds:
-            result = {"status": "not reached", "error": f"{max(0, left):.0f} s were left"}
+        elif remaining < LEAST * step.seconds:
+            result = {"status": "not reached", "error": f"{max(0, remaining):.0f} s were left"}
         else:
-            result = run(name, arguments, min(left, patience * step.seconds), given.output)
+            result = run(name, arguments, min(remaining, patience * step.seconds), options.output)
         result |= {"title": title_of(step), "seconds": time.monotonic() - started}
         results["measurements"][name] = result
-        write(results, given.output)
+        write(results, options.output)
         print(f"{name}: {result['status']} {result.get('error', '')}".strip(), flush=True)
     return results
 
 
 def parse():
-    """The command line."""
+    """Return the checked arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--shape", nargs="+", choices=("1b", "8b", "tiny"), default=["1b", "8b"])
     parser.add_argument("--dtype", default="bfloat16", choices=("bfloat16", "float16", "float32"))
     parser.add_argument("--models", type=Path, default=Path("resources/gpu-models"))
     parser.add_argument("--output", type=Path, default=Path("results/gpu"))
-    parser.add_argument("--seconds", type=float, default=600, help="for all, set-up included")
-    parser.add_argument("--spent", type=float, default=0, help="of these, before this began")
+    parser.add_argument("--seconds", type=float, default=600, help="limit, with installation")
+    parser.add_argument("--spent", type=float, default=0, help="seconds that have passed")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--only", nargs="+", help="measurements, by name")
     parser.add_argument("--one", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    names = [name for name, _, _ in steps(given.shape)]
-    if unknown := [name for name in given.only or () if name not in names]:
+    options = parser.parse_args()
+    names = [name for name, _, _ in steps(options.shape)]
+    if unknown := [name for name in options.only or () if name not in names]:
         parser.error(f"--only {unknown[0]} is no measurement; expected {', '.join(names)}")
-    given.models, given.output = given.models.resolve(), given.output.resolve()
-    return given
+    options.models, options.output = options.models.resolve(), options.output.resolve()
+    return options
 
 
 def main():
-    given = parse()
-    if given.one:
-        return measure(given)
-    until = time.monotonic() + given.seconds - given.spent
-    if "tiny" not in given.shape and shutil.which("nvidia-smi") is None:
-        raise SystemExit("There is no GPU here (no nvidia-smi); --shape tiny tries it out without.")
-    (given.output / "work").mkdir(parents=True, exist_ok=True)
-    results = measure_all(given, until)
+    options = parse()
+    if options.one:
+        return measure(options)
+    until = time.monotonic() + options.seconds - options.spent
+    if "tiny" not in options.shape and shutil.which("nvidia-smi") is None:
+        raise SystemExit("nvidia-smi was not found: there is no GPU; --shape tiny needs none.")
+    (options.output / "work").mkdir(parents=True, exist_ok=True)
+    results = measure_all(options, until)
     print(f"\n{markdown(results)}")
-    left = [n for n, each in results["measurements"].items() if each["status"] != "done"]
-    print(f"In {given.output}: gpu.json, gpu.md. Not done: {', '.join(left) or 'nothing'}.")
+    missing = [n for n, result in results["measurements"].items() if result["status"] != "done"]
+    print(f"In {options.output}: gpu.json, gpu.md. Not done: {', '.join(missing) or 'nothing'}.")
     return None
 
 

@@ -1,4 +1,4 @@
-"""The machine: what it lacks, its versions, and the peak of its matrix products."""
+"""Measure the machine: its versions, its problems, and the peak speed of matrix products."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ def _version(name):
 
 
 def peak(dtype, size, rounds):
-    """Teraflops of a product of two square matrices."""
+    """Return the teraflops of products of two square matrices, in the best of the rounds."""
     device = "cuda" if GPU else "cpu"
     a, b = (torch.randn(size, size, device=device).to(dtype) for _ in range(2))
     best = 0.0
@@ -39,7 +39,7 @@ def peak(dtype, size, rounds):
 
 
 def machine(bench):
-    """Versions, and teraflops of a large matrix product in each number format."""
+    """Report versions, problems, and the teraflops of a large matrix product by number format."""
     versions = {name: _version(name) for name in NAMES}
     facts = {
         "device": torch.cuda.get_device_name() if GPU else "cpu",
@@ -57,10 +57,10 @@ def machine(bench):
 
 
 def models(bench):
-    """Make the shape's model with random weights, unless it is there."""
+    """Make the shape's model with random weights, if there is none."""
     if bench.shape not in SHAPES:
-        raise SystemExit(f"no shape {bench.shape}")
-    note = "was there"
+        raise SystemExit(f"--shape {bench.shape} is unknown; expected one of {', '.join(SHAPES)}")
+    note = "existed"
     started = time.perf_counter()
     if not bench.checkpoint.exists():
         make_model(bench.shape, bench.models / bench.shape, bench.dtype)

@@ -1,13 +1,13 @@
-"""What was measured, as Markdown."""
+"""Write the results of measurements as Markdown."""
 
 GOALS = {"1b": 120_000, "8b": 25_000}
-"""Scored tokens a second in bfloat16 on one H100 or H200."""
+"""Wanted speed by shape: scored tokens per second in bfloat16 on one H100 or H200."""
 SERVED = 0.9
-"""Least share of the speed in process that a server is to have."""
+"""Wanted speed of a vLLM server, as a share of the speed in process."""
 
 
 def cell(value):
-    """A value as it stands in a table: three significant digits, thousands apart."""
+    """Return a table's cell: three significant digits, with commas between thousands."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -18,7 +18,7 @@ def cell(value):
 
 
 def table(rows):
-    """Rows as a table; columns are the names of all of them, in order, but for empty ones."""
+    """Return the lines of a table. Columns are the names in rows, in order, without empty ones."""
     names = dict.fromkeys(name for row in rows for name in row)
     names = [name for name in names if any(row.get(name) is not None for row in rows)]
     if not names:
@@ -33,19 +33,19 @@ def table(rows):
 
 
 def rows_of(results, name):
-    """Rows of a measurement, as far as it came."""
+    """Return the rows that a measurement wrote, also if it did not end."""
     return results["measurements"].get(name, {}).get("rows", [])
 
 
 def rates(results, shape):
-    """Scored tokens a second of each of our ways with a model."""
-    names = [f"{kind}-{shape}" for kind in ("transformers", "in_process", "served")]
+    """Return scored tokens per second by engine, with the model of a shape."""
+    names = [f"{step}-{shape}" for step in ("transformers", "in_process", "served")]
     rows = [row for name in names for row in rows_of(results, name)]
     return {row["engine"]: row["tokens/s"] for row in rows if "tokens/s" in row}
 
 
 def goal_rows(results):
-    """Each goal, what was measured, and whether it is reached."""
+    """Return a row for each goal that was measured: goal, result, and whether it is reached."""
     rows = []
     for shape in results["settings"]["shapes"]:
         speed = rates(results, shape)
@@ -64,7 +64,7 @@ def goal_rows(results):
 
 
 def with_share(rows, peak):
-    """Rows with the share of the measured peak that a way's arithmetic has."""
+    """Return rows with their teraflops as a share of the peak of matrix products [teraflops]."""
     if not peak:
         return rows
     return [
@@ -74,16 +74,16 @@ def with_share(rows, peak):
 
 
 def markdown(results):
-    """The whole report; ``results`` as in gpu.json."""
+    """Return the report on results, which are those in gpu.json."""
     settings = results["settings"]
     peaks = {row["format"]: row["peak, teraflops"] for row in rows_of(results, "machine")[:2]}
     lines = [
         "# Speed on a GPU",
         "",
         f"Models {', '.join(settings['shapes'])} with random weights, in {settings['dtype']}. "
-        "`tokens/s`: scored tokens of distinct sentences a second, from the items to the scores "
-        "table, the model being loaded. `share of peak`: of the teraflops of a large matrix "
-        "product in the same number format. Goals are for one H100 or H200 in bfloat16.",
+        "`tokens/s`: scored tokens of distinct sentences per second, from the items to the scores "
+        "table, with a loaded model. `share of peak`: teraflops, divided by those of a large "
+        "matrix product in the same number format. Goals: one H100 or H200 in bfloat16.",
         "",
         *table(goal_rows(results)),
     ]
@@ -91,6 +91,6 @@ def markdown(results):
         lines += ["", f"## {name}", "", result["title"], ""]
         lines += table(with_share(result.get("rows", []), peaks.get(settings["dtype"])))
         if result["status"] != "done":
-            said = result.get("error", "")
-            lines += ["", f"**{result['status']}**{f': {said}' if said else ''}"]
+            error = result.get("error", "")
+            lines += ["", f"**{result['status']}**{f': {error}' if error else ''}"]
     return "\n".join(lines) + "\n"

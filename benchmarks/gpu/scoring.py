@@ -1,4 +1,4 @@
-"""Speed of scoring, log-probabilities beside each other, memory that runs out."""
+"""Measure the speed of scoring, differences of log-probabilities, and lack of memory."""
 
 import math
 import tempfile
@@ -19,7 +19,7 @@ PEER_PAIRS = {"1b": 2000, "8b": 500, "tiny": 20}
 
 
 def per_shard(engine, encoded):
-    """Log-probabilities of encoded texts, a shard at a time as the store asks for them."""
+    """Return log-probabilities of encoded texts, scored by the thousand as in a scoring job."""
     rows = []
     for a in range(0, len(encoded), 1000):
         rows += engine.logprobs(encoded[a : a + 1000])
@@ -27,14 +27,14 @@ def per_shard(engine, encoded):
 
 
 def timed(function):
-    """Seconds on the clock, and the result."""
+    """Return the wall seconds of a call, and its result."""
     started = time.perf_counter()
     result = function()
     return time.perf_counter() - started, result
 
 
 def keep_rows(bench, label, engine, rows=None):
-    """Log-probabilities of the first pairs, for the measurement ``parity``."""
+    """Keep the log-probabilities of the first pairs for the measurement ``parity``."""
     if rows is None:
         rows = per_shard(engine, engine.encode(bench.texts(PARITY_PAIRS)))
     if any(isinstance(row, str) for row in rows):
@@ -44,9 +44,10 @@ def keep_rows(bench, label, engine, rows=None):
 
 
 def speeds(bench, label, name, options):
-    """Scored tokens a second: from items to the scores table, and of the engine alone.
+    """Measure scored tokens per second: from items to the scores table, and of the engine alone.
 
-    Weights are loaded and the first shards scored before the clock starts.
+    Weights are loaded, and two shards scored, before the clock starts. The best round counts for
+    the former; the latter is measured once.
     """
     with closing(load_engine(bench.checkpoint, name, options)) as engine:
         encoded = engine.encode(bench.texts())
@@ -76,50 +77,48 @@ def speeds(bench, label, name, options):
 
 
 def transformers(bench):
-    """Our engine on transformers, with prefixes shared and in padded rows."""
+    """Measure the speed of scoring with transformers, with shared prefixes and in padded rows."""
     for label, sharing in (("prefix tree", "always"), ("padded", "never")):
         speeds(bench, f"transformers, {label}", "transformers", bench.options(sharing=sharing))
 
 
 def peers(bench):
-    """The harness, minicons, and transformers a pair at a time, each on its first pairs."""
+    """Measure the speed of lm-evaluation-harness, minicons, and transformers with a pair a call."""
     texts = bench.texts(PEER_PAIRS[bench.shape])
     device = "cuda" if GPU else "cpu"
-    directory, path = bench.checkpoint.parent, bench.work / "peer.parquet"
-    how = {"device": device, "dtype": bench.dtype}
+    model, path = bench.checkpoint.parent, bench.work / "peer.parquet"
+    options = {"device": device, "dtype": bench.dtype}
     few = texts[: max(4, len(texts) // 10 * 2)]
     contenders = {
-        "lm-eval hf, batch 64": lambda: scoring_speed.harness(directory, texts, 64, path, **how),
-        "minicons, lists of 64": lambda: scoring_speed.minicons(directory, texts, 64, path, **how),
-        "lm-eval hf, batch 256": lambda: scoring_speed.harness(directory, texts, 256, path, **how),
+        "lm-eval hf, batch 64": lambda: scoring_speed.harness(model, texts, 64, path, **options),
+        "minicons, lists of 64": lambda: scoring_speed.minicons(model, texts, 64, path, **options),
+        "lm-eval hf, batch 256": lambda: scoring_speed.harness(model, texts, 256, path, **options),
         "transformers, one pair a call": lambda: scoring_speed.pair_by_pair(
-            directory, few, path, **how
+            model, few, path, **options
         ),
     }
     tokens = bench.tokens / len(set(bench.texts()))
     for label, make in contenders.items():
         try:
-            go = make()
+            score = make()
         except ImportError as error:
             bench.emit(engine=label, note=f"not installed ({error})")
             continue
-        go()
-        seconds, totals = timed(go)
+        score()
+        seconds, totals = timed(score)
         rate = len(totals) * tokens / seconds
         bench.emit(**{"engine": label, "tokens/s": rate, "pairs/s": len(totals) / 2 / seconds})
-        del go
+        del score
         if GPU:
             torch.cuda.empty_cache()
 
 
 def parity(bench):
-    """Log-probabilities of all ways so far beside transformers in float32, padded."""
+    """Compare all kept log-probabilities (nats) with transformers in float32, with padding."""
     options = bench.options(sharing="never", dtype="float32")
     for label, sharing in (("transformers, padded", "never"), ("transformers, tree", "always")):
         engine = load_engine(
-            bench.checkpoint,
-            "transformers",
-            options.model_copy(update={"sharing": sharing}),
+            bench.checkpoint, "transformers", options.model_copy(update={"sharing": sharing})
         )
         with closing(engine):
             keep_rows(bench, f"{label}, float32", engine)
@@ -135,15 +134,15 @@ def parity(bench):
             continue
         with np.load(path) as tables:
             rows = tables["flat"]
-        totals, others = (np.add.reduceat(each, starts).reshape(-1, 2) for each in (expected, rows))
-        turned = (np.diff(totals) > 0) != (np.diff(others) > 0)
+        totals, compared = (np.add.reduceat(x, starts).reshape(-1, 2) for x in (expected, rows))
+        changed = (np.diff(totals) > 0) != (np.diff(compared) > 0)
         bench.emit(
             **{
                 "way": path.stem.partition(f"parity-{bench.shape}-")[2],
                 "largest of a token": np.abs(rows - expected).max().item(),
                 "mean of a token": np.abs(rows - expected).mean().item(),
-                "largest of a sentence": np.abs(others - totals).max().item(),
-                "other decisions": int(turned.sum()),
+                "largest of a sentence": np.abs(compared - totals).max().item(),
+                "other decisions": int(changed.sum()),
                 "pairs": len(totals),
             }
         )
@@ -151,7 +150,7 @@ def parity(bench):
 
 @contextmanager
 def all_but(gib):
-    """Hold the GPU's free memory but for some GiB, as another job would."""
+    """Hold the GPU's free memory except ``gib`` GiB, as another job would."""
     free, _ = torch.cuda.mem_get_info()
     held = torch.empty(max(0, free - int(gib * 2**30)), dtype=torch.uint8, device="cuda")
     yield
@@ -160,7 +159,7 @@ def all_but(gib):
 
 
 def memory(bench):
-    """What happens when memory runs out: batches are halved, and every sentence scored."""
+    """Score batches that do not fit the GPU's memory; count them and sentences without scores."""
     texts, options = bench.texts(2000), bench.options(sharing="never")
     with closing(load_engine(bench.checkpoint, "transformers", options)) as engine:
         expected = per_shard(engine, engine.encode(texts))
@@ -191,7 +190,7 @@ def memory(bench):
 
 
 def crowded(bench):
-    """What vLLM says when another job holds the GPU."""
+    """Score with vLLM while another job holds the GPU's memory; report its message if it fails."""
     if not GPU:
         bench.emit(case="vLLM, GPU held by another job", note="only on a GPU")
         return
@@ -199,7 +198,7 @@ def crowded(bench):
         try:
             with closing(load_engine(bench.checkpoint, "vllm", bench.options("served"))) as engine:
                 per_shard(engine, engine.encode(bench.texts(2)))
-            said = "scored all the same"
+            note = "scored all the same"
         except UserError as error:
-            said = str(error)
-    bench.emit(case="vLLM, GPU held by another job", note=said)
+            note = str(error)
+    bench.emit(case="vLLM, GPU held by another job", note=note)

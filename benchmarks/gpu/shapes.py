@@ -1,4 +1,4 @@
-"""What is measured with: models of real sizes with random weights, sentences, options."""
+"""Provide the measurements with models of real sizes, sentences and options."""
 
 import json
 import random
@@ -38,26 +38,26 @@ SHAPES = {
         "num_key_value_heads": 2,
     },
 }
-"""Llama 3.2 1B, Llama 3.1 8B, and one for trying this out."""
+"""Shapes of Llama 3.2 1B and Llama 3.1 8B, and a tiny one to try out this benchmark."""
 COUNTS = {"1b": 20_000, "8b": 4000, "tiny": 60}
-"""Pairs whose sentences are scored."""
+"""Number of pairs whose sentences are scored, by shape."""
 GPU = torch.cuda.is_available()
 
 
 def synthetic(count):
-    """Pairs of 20 or so random words that differ in one: little to share, as in treebanks."""
+    """Yield pairs of 8 to 32 random words that differ in one; they share few prefixes."""
     draw = random.Random(0)
-    words = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "lmnrst"]
+    vocabulary = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "lmnrst"]
     for _ in range(count):
-        good = draw.choices(words, k=draw.randint(8, 32))
+        good = draw.choices(vocabulary, k=draw.randint(8, 32))
         bad = list(good)
-        place = draw.randrange(len(bad))
-        bad[place] = draw.choice([word for word in words if word != good[place]])
+        position = draw.randrange(len(bad))
+        bad[position] = draw.choice([word for word in vocabulary if word != good[position]])
         yield " ".join(good), " ".join(bad)
 
 
 def _tokenizer(scratch):
-    """A small model that lends its tokenizer, with a chat template."""
+    """Return the checkpoint of a small model, whose tokenizer has a chat template."""
     scratch.mkdir()
     text = scratch / "text.txt"
     text.write_text("".join(f"{good}\n" for good, _ in synthetic(4000)), encoding="utf-8")
@@ -70,10 +70,10 @@ def _tokenizer(scratch):
 
 
 def make_model(shape, directory, dtype):
-    """Seal the model in ``directory``; where there is none, make one with random weights.
+    """Return the checkpoint of the model in a directory; if it is empty, make one first.
 
-    It is made on the GPU where there is one. Its vocabulary has the shape's size, though its
-    tokenizer is that of a small model.
+    The model has random weights, and is made on the GPU if there is one. Its vocabulary has the
+    shape's size; its tokenizer is that of a small model.
     """
     if (directory / "config.json").exists():
         return tiny.describe(directory, "causal")
@@ -90,7 +90,7 @@ def make_model(shape, directory, dtype):
 
 @dataclass(frozen=True)
 class Bench:
-    """What a measurement is done with, and where its rows go."""
+    """Settings, model and sentences of a measurement, and the file of its rows."""
 
     name: str
     shape: str
@@ -101,7 +101,7 @@ class Bench:
 
     @property
     def rows(self):
-        """The file that rows are added to, one JSON object a line."""
+        """The file to which rows are added, one JSON object per line."""
         return self.work / f"{self.name}.jsonl"
 
     def emit(self, **row):
@@ -111,36 +111,36 @@ class Bench:
 
     @property
     def checkpoint(self):
-        """Of the shape's model, which the measurement ``models`` has made."""
+        """The checkpoint of the shape's model, which the measurement ``models`` has made."""
         return self.models / self.shape / "checkpoint.json"
 
     @cached_property
     def pairs(self):
-        """Pairs of sentences."""
+        """Good and bad sentence of each pair."""
         return list(synthetic(COUNTS[self.shape]))
 
     def texts(self, pairs=None):
-        """Sentences of some pairs, good and bad in turn."""
+        """Return the sentences of the first ``pairs`` pairs (None: all), good and bad in turn."""
         return [text for pair in self.pairs[:pairs] for text in pair]
 
     @cached_property
     def items(self):
-        """An items table of all pairs."""
+        """Path of an items table with all pairs."""
         return tiny.write_items(self.work / f"{self.name}-items.parquet", self.pairs)
 
     @cached_property
     def tokens(self):
-        """Tokens of the distinct sentences, which are scored once."""
+        """Number of tokens of the distinct sentences, which are scored once."""
         tokenizer = AutoTokenizer.from_pretrained(self.checkpoint.parent)
         ids = tokenizer(list(set(self.texts())), add_special_tokens=False).input_ids
         return sum(map(len, ids))
 
     @cached_property
     def operations(self):
-        """Floating point operations of a token: two for each weight that it is multiplied with.
+        """Floating point operations per token: two for each weight that it is multiplied with.
 
-        Attention is left out, which for sentences is next to nothing. Embeddings count where they
-        are the output layer too.
+        Attention is left out, which is small for sentences. Embeddings count if they are also the
+        output layer.
         """
         weights, tied = 0, SHAPES[self.shape].get("tie_word_embeddings", False)
         for file in self.checkpoint.parent.glob("*.safetensors"):
@@ -154,6 +154,6 @@ class Bench:
         return 2 * weights
 
     def options(self, mode=None, **changes):
-        """Options of scoring; with ``mode``, of vLLM."""
+        """Return options of scoring, in the shape's number format, with a mode of vLLM."""
         vllm = VllmOptions(mode=mode or "served", kv_cache_mib=256, **changes.pop("vllm", {}))
         return ScoringOptions(**{"dtype": self.dtype, "vllm": vllm} | changes)

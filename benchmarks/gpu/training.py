@@ -1,4 +1,4 @@
-"""Words a second of training an LSTM."""
+"""Measure the speed of training an LSTM, in words per second."""
 
 import random
 import time
@@ -16,7 +16,7 @@ PAPER = {} if GPU else {"layers": 1, "hidden": 32, "embedding": 32, "batch": 4}
 
 
 def text_with_many_words(path):
-    """Lines of made-up words, 50,000 of them, as many as the papers' vocabularies have."""
+    """Write a text of up to 36,000 made-up words; the papers' vocabularies have 50,000."""
     draw = random.Random(1)
     with path.open("w", encoding="utf-8") as lines:
         for good, _ in synthetic(LINES):
@@ -25,19 +25,19 @@ def text_with_many_words(path):
 
 
 def train_lstm(bench):
-    """One epoch by CLAMS's recipe: two layers of 800 units and 50,000 words, in float32."""
+    """Train an LSTM for an epoch in float32, by CLAMS's recipe, with up to 36,000 words."""
     text = text_with_many_words(bench.work / "lstm.txt")
     corpus = tiny.corpus_of(text, CorpusOptions(words="whitespace", unknown_share=1))
     recipe = LstmRecipe(kind="lstm", epochs=1, **PAPER)
     clock = {}
 
-    def fit(course, *rest, usual=lstm.fitting.fit):
+    def fit(course, *arguments, usual=lstm.fitting.fit):
         started = time.perf_counter()
-        usual(course, *rest)
+        usual(course, *arguments)
         if GPU:
             torch.cuda.synchronize()
-        words = course.steps * recipe.bptt * recipe.batch
-        clock.update(seconds=time.perf_counter() - started, words=words)
+        trained = course.steps * recipe.bptt * recipe.batch
+        clock.update(seconds=time.perf_counter() - started, words=trained)
 
     with mock.patch.object(lstm.fitting, "fit", fit):
         lstm.train_lstm(

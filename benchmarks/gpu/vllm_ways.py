@@ -1,4 +1,4 @@
-"""vLLM: served and in process, settings, ways to ask for log-probabilities, answers, a kill."""
+"""Measure vLLM: engines, settings, requests for log-probabilities, answers, a killed job."""
 
 import base64
 import io
@@ -40,31 +40,31 @@ SYSTEM = (
 
 @contextmanager
 def arguments(**changes):
-    """Give vLLM other arguments than scoring does."""
+    """Change arguments that scoring gives to vLLM."""
     usual = Setup.arguments
     with mock.patch.object(Setup, "arguments", lambda setup: usual(setup) | changes):
         yield
 
 
 def served(bench):
-    """A server that is started for the job, as scoring does by default."""
+    """Measure the speed of scoring with a vLLM server, the default, that the job starts."""
     speeds(bench, "vLLM, served", "vllm", bench.options("served"))
 
 
 def in_process(bench):
-    """vLLM in this process."""
+    """Measure the speed of scoring with vLLM in the process of the job."""
     speeds(bench, "vLLM, in process", "vllm", bench.options("in_process"))
 
 
 def sequences(bench):
-    """1,024 sequences in a pass, in place of 256, and room for as many."""
+    """Measure the speed with up to 1,024 sequences (by default 256) and more tokens in a pass."""
     options = bench.options("in_process", vllm={"batched_tokens": 32_768 if GPU else 8192})
     with arguments(max_num_seqs=1024):
         speeds(bench, "vLLM, in process, 1,024 sequences", "vllm", options)
 
 
 def graphs(bench):
-    """CUDA graphs and compiled code, which scoring leaves out."""
+    """Measure the speed with CUDA graphs and compiled code, which scoring does not use."""
     label = "vLLM, in process, CUDA graphs and compilation"
     if not GPU:
         bench.emit(engine=label, note="only on a GPU")
@@ -74,7 +74,7 @@ def graphs(bench):
 
 
 def parity_vllm(bench):
-    """Log-probabilities in float32, for the measurement ``parity``."""
+    """Keep vLLM's log-probabilities in float32 for the measurement ``parity``."""
     options = bench.options("in_process", dtype="float32")
     with closing(load_engine(bench.checkpoint, "vllm", options)) as engine:
         keep_rows(bench, "vLLM, in process, float32", engine)
@@ -82,13 +82,13 @@ def parity_vllm(bench):
 
 
 def prompts_of(bench, engine):
-    """Token ids of sentences, behind what conditions the first."""
+    """Return the token ids of sentences, after the token that conditions the first one."""
     encoded = engine.encode(bench.texts()[: PROMPTS[bench.shape]])
-    return [[*engine.tokenizer.prefix, *each.ids.tolist()] for each in encoded]
+    return [[*engine.tokenizer.prefix, *row.ids.tolist()] for row in encoded]
 
 
 def report_way(bench, way, prompts, seconds, rows=None, expected=None):
-    """Add a row on a way to ask: scored tokens a second, and how far its numbers are off."""
+    """Add a row on a way to ask: scored tokens per second, and the largest difference in nats."""
     row = {"way": way, "tokens/s": sum(len(p) - 1 for p in prompts) / seconds}
     if rows is not None and expected is not None:
         pairs = zip(rows, expected, strict=True)
@@ -97,16 +97,16 @@ def report_way(bench, way, prompts, seconds, rows=None, expected=None):
 
 
 def fixed_ids(prompt, start=0):
-    """Settings that ask for the log-probability of each id of a prompt behind some, as arrays."""
+    """Return settings that ask for an array of log-probabilities of a prompt's ids after some."""
     from vllm import SamplingParams
 
     ids = np.array(prompt[start + 1 :], dtype=np.int64)[:, None]
-    how = {"prompt_logprob_token_ids": ids, "prompt_logprob_start": start or None}
-    return SamplingParams(max_tokens=1, temperature=0, detokenize=False, **how)
+    fields = {"prompt_logprob_token_ids": ids, "prompt_logprob_start": start or None}
+    return SamplingParams(max_tokens=1, temperature=0, detokenize=False, **fields)
 
 
 def arrays(bench):
-    """Ways to ask for log-probabilities in process, beside asking for none."""
+    """Compare ways to ask vLLM in process for log-probabilities, and with asking for none."""
     from vllm import SamplingParams
     from vllm.exceptions import VLLMValidationError
 
@@ -115,36 +115,36 @@ def arrays(bench):
         prompts = prompts_of(bench, engine)
         model = engine._model._model
 
-        def generate(how):
+        def generate(settings):
             inputs = [{"prompt_token_ids": prompt} for prompt in prompts]
-            return model.generate(inputs, how, use_tqdm=False)
+            return model.generate(inputs, settings, use_tqdm=False)
 
         generate(sampling())
         seconds, expected = timed(
-            lambda: [read_flat(each.prompt_logprobs) for each in generate(sampling())]
+            lambda: [read_flat(output.prompt_logprobs) for output in generate(sampling())]
         )
         report_way(bench, "prompt_logprobs=0, flat (as we do)", prompts, seconds)
-        nothing = SamplingParams(max_tokens=1, temperature=0, detokenize=False)
-        seconds, _ = timed(lambda: generate(nothing))
+        without_logprobs = SamplingParams(max_tokens=1, temperature=0, detokenize=False)
+        seconds, _ = timed(lambda: generate(without_logprobs))
         report_way(bench, "no log-probabilities: the bound", prompts, seconds)
         for way, share in (("prompt_logprob_token_ids", 0), ("prompt_logprob_start at half", 2)):
             if not hasattr(SamplingParams, "prompt_logprob_token_ids"):
                 bench.emit(way=way, note=ABSENT)
                 continue
             try:
-                how = [fixed_ids(p, len(p) // share if share else 0) for p in prompts]
-                generate(how)
-                how = [fixed_ids(p, len(p) // share if share else 0) for p in prompts]
-                seconds, outputs = timed(lambda how=how: generate(how))
+                settings = [fixed_ids(p, len(p) // share if share else 0) for p in prompts]
+                generate(settings)
+                settings = [fixed_ids(p, len(p) // share if share else 0) for p in prompts]
+                seconds, outputs = timed(lambda settings=settings: generate(settings))
             except VLLMValidationError as error:
                 bench.emit(way=way, note=f"refused: {error}")
                 continue
-            rows = [np.asarray(each.prompt_token_id_logprobs)[:, 0] for each in outputs]
+            rows = [np.asarray(output.prompt_token_id_logprobs)[:, 0] for output in outputs]
             report_way(bench, way, prompts, seconds, rows, expected)
 
 
 def scale_out():
-    """The argument that turns the endpoint with ids in and out on, where it is needed."""
+    """Return the argument that turns on the endpoint for token ids, in versions that need one."""
     try:
         from vllm.entrypoints.launchers.cli_args import FrontendArgs
     except ImportError:
@@ -153,14 +153,14 @@ def scale_out():
 
 
 class Client:
-    """Sends requests to a started server, many at a time."""
+    """Sends requests to a started server, up to ``width`` at a time."""
 
     def __init__(self, server, width):
         self.server, self.width = server, width
         self.pool = urllib3.HTTPConnectionPool(server.address, server.port, maxsize=width)
 
     def post(self, path, body):
-        """The answer's body. Raises UserError when the server refuses."""
+        """Return the body of the answer to a request. Raises UserError if its status is not 200."""
         headers = self.server.headers()
         answer = self.pool.request("POST", path, body=body, headers=headers, timeout=120)
         if answer.status != 200:
@@ -168,13 +168,13 @@ class Client:
         return answer.data
 
     def map(self, function, values):
-        """Results of ``function``, so many at a time."""
+        """Return the results of ``function`` for values, computed in parallel."""
         with ThreadPoolExecutor(self.width) as threads:
             return list(threads.map(function, values))
 
 
 def arrays_served(bench):
-    """The same through a server: our requests, and those with raw arrays in and out."""
+    """Compare ways to ask a vLLM server: our requests, and those with raw ids and arrays."""
     import orjson
 
     with arguments(**scale_out()):
@@ -188,15 +188,15 @@ def arrays_served(bench):
             def ours(batch):
                 return read_response(client.post("/v1/completions", write_request(batch)), batch)
 
-            def raw(prompt, **how):
-                settings = {"max_tokens": 1, "temperature": 0, "detokenize": False} | how
+            def raw(prompt, **fields):
+                settings = {"max_tokens": 1, "temperature": 0, "detokenize": False} | fields
                 body = {"model": MODEL, "token_ids": prompt, "sampling_params": settings}
                 return orjson.loads(client.post("/inference/v1/generate", orjson.dumps(body)))
 
             def dictionaries(prompt):
-                places = raw(prompt, prompt_logprobs=0)["prompt_logprobs"][1:]
+                positions = raw(prompt, prompt_logprobs=0)["prompt_logprobs"][1:]
                 return np.array(
-                    [place[str(i)]["logprob"] for i, place in zip(prompt[1:], places, strict=True)]
+                    [at[str(i)]["logprob"] for i, at in zip(prompt[1:], positions, strict=True)]
                 )
 
             def array(prompt):
@@ -207,8 +207,8 @@ def arrays_served(bench):
                 return np.load(io.BytesIO(data), allow_pickle=False)[:, 0]
 
             client.map(ours, batches)
-            seconds, parts = timed(lambda: client.map(ours, batches))
-            expected = [row for part in parts for row in part]
+            seconds, answers = timed(lambda: client.map(ours, batches))
+            expected = [row for answer in answers for row in answer]
             report_way(bench, "/v1/completions, 50 prompts (as we do)", prompts, seconds)
             client = Client(engine._model.server, 64)
             for way, ask in (
@@ -225,21 +225,21 @@ def arrays_served(bench):
 
 
 def descendants(root):
-    """Numbers of the living processes below a process."""
+    """Return the identifiers of the living descendants of a process."""
     import psutil
 
     return [process.pid for process in psutil.Process(root).children(recursive=True)]
 
 
 def alive(number):
-    """Whether a process lives."""
+    """Return whether a process lives."""
     import psutil
 
     return psutil.pid_exists(number) and psutil.Process(number).status() != psutil.STATUS_ZOMBIE
 
 
 def wait(condition, seconds):
-    """Seconds until a condition holds; None if it does not within ``seconds``."""
+    """Return the seconds until a condition holds; None if that takes longer than ``seconds``."""
     started = time.monotonic()
     while time.monotonic() - started < seconds:
         if condition():
@@ -249,7 +249,7 @@ def wait(condition, seconds):
 
 
 def resume(bench):
-    """A scoring job is killed after its first shards, and run again."""
+    """Kill a scoring job after its first shards, run it again, and count kept sentences."""
     name = "vllm" if find_spec("vllm") else "transformers"
     options = bench.options("served", shard=1000 if GPU else 20)
     folder = bench.work / "killed"
@@ -284,9 +284,9 @@ def resume(bench):
 
 
 def questions(count):
-    """Prompts like those of Multi-LMentry, in its kinds of tasks."""
-    words = [word for good, _ in synthetic(max(10, count)) for word in good.split()[:4]]
-    kinds = (
+    """Yield prompts like those of five tasks of Multi-LMentry."""
+    vocabulary = [word for good, _ in synthetic(max(10, count)) for word in good.split()[:4]]
+    templates = (
         "Write a word that starts with the letter {a[0]!r}.",
         "Write a sentence that contains the word {a!r}.",
         "Which word is longer, {a!r} or {b!r}?",
@@ -294,20 +294,20 @@ def questions(count):
         "Which of the words {a!r}, {b!r} and {c!r} comes last in alphabetical order?",
     )
     for number in range(count):
-        a, b, c = (words[(3 * number + i) % len(words)] for i in range(3))
-        yield PromptRequest(kinds[number % len(kinds)].format(a=a, b=b, c=c), SYSTEM)
+        a, b, c = (vocabulary[(3 * number + i) % len(vocabulary)] for i in range(3))
+        yield PromptRequest(templates[number % len(templates)].format(a=a, b=b, c=c), SYSTEM)
 
 
 def generation(bench):
-    """Answers a second; the system prompt that all share is computed once on GPUs."""
-    most = 128 if GPU else 8
+    """Measure answers per second; on GPUs, vLLM computes the shared system prompt once."""
+    max_tokens = 128 if GPU else 8
     vllm = bench.options("served").vllm
     for mode in ("in_process", "served"):
-        settings = {"vllm": vllm.model_copy(update={"mode": mode}), "max_tokens": most}
+        settings = {"vllm": vllm.model_copy(update={"mode": mode}), "max_tokens": max_tokens}
         options = GenerationJobOptions(dtype=bench.dtype, in_flight=256, **settings)
         with closing(load_generation_engine(bench.checkpoint, "vllm", options)) as engine:
             requests = list(questions(ANSWERS[bench.shape]))
-            ready = engine.conversation.ready(requests, most)
+            ready = engine.conversation.ready(requests, max_tokens)
             load, _ = timed(lambda e=engine, r=ready: e.generate(r[:4]))
             seconds, answers = timed(lambda e=engine, r=ready: e.generate(r))
         failed = sum(isinstance(answer, str) for answer in answers)

@@ -2,10 +2,10 @@
 
     python docs/site/build.py OUTPUT
 
-The documents of this repository, tutorials, and references that are made from the code: commands,
-settings, and the interface for notebooks. Notebooks are shown with what they print, where the
-results that they read are there (`make demo`). Needs no network; a link that leads nowhere is an
-error.
+The site has the documents of this repository, tutorials, and references that are made from the
+code: commands, settings, and the interface for notebooks. Notebooks are run, and shown with their
+outputs, if the results that they read exist (`make demo`). The build works without network. A
+broken link is an error.
 """
 
 import json
@@ -31,9 +31,9 @@ from blimpworks.commands.declare import declared_commands
 SITE = Path(__file__).parent
 REPOSITORY = SITE.parents[1]
 OUTSIDE = re.compile(r"\[([^\]]*)\]\(\.\./[^)]*\)")
-"""A link to a file that is no document."""
+"""Link to a file outside docs/, which the site leaves out."""
 SECONDS = 300
-"""Most that a cell of a notebook may take."""
+"""Time limit of a cell of a notebook, in seconds."""
 
 
 def _table(headings: list[str], rows: list[list[str]]) -> str:
@@ -43,43 +43,43 @@ def _table(headings: list[str], rows: list[list[str]]) -> str:
     return "\n".join(lines)
 
 
-def _command(words: tuple[str, ...], command: TyperCommand) -> str:
-    """Return a section on a command: purpose, example, arguments and options."""
+def _command(name: tuple[str, ...], command: TyperCommand) -> str:
+    """Return a section in Markdown on a command: purpose, example, arguments and options."""
     rows = []
-    for each in command.params:
-        names = ", ".join(f"`{name}`" for name in each.opts) if each.name != "help" else ""
+    for option in command.params:
+        names = ", ".join(f"`{flag}`" for flag in option.opts) if option.name != "help" else ""
         if names:
-            plain = isinstance(each.default, str | int | float | Path) and each.default != ""
-            default = f"`{each.default}`" if plain and not each.required else ""
-            rows.append([names, getattr(each, "help", None) or "", default])
-    heading = f"## {' '.join(words)}\n\n{(command.help or '').strip()}\n"
+            plain = isinstance(option.default, str | int | float | Path) and option.default != ""
+            default = f"`{option.default}`" if plain and not option.required else ""
+            rows.append([names, getattr(option, "help", None) or "", default])
+    heading = f"## {' '.join(name)}\n\n{(command.help or '').strip()}\n"
     epilog = (command.epilog or "").removeprefix("Example: ")
     example = f"\n```\n{epilog}\n```\n" if epilog else ""
-    return f"{heading}{example}\n{_table(['option', 'what', 'default'], rows)}\n"
+    return f"{heading}{example}\n{_table(['option', 'meaning', 'default'], rows)}\n"
 
 
 def commands() -> str:
-    """Return the page of commands for people by heading, with the names of the others."""
+    """Return the page of commands for people, by heading, with the names of the workflow's."""
     app = typer.main.get_command(command_line())
     assert isinstance(app, TyperGroup)
     declared = [*declared_commands().values()]
-    parts = ["# Commands\n"]
+    sections = ["# Commands\n"]
     for panel in filter(None, PANELS):
-        own = [each for each in declared if each.panel == panel]
-        parts += [f"**{panel}**\n"]
-        parts += [_command(each.words, app.commands[each.words[-1]]) for each in own]
+        of_panel = [use for use in declared if use.panel == panel]
+        sections += [f"**{panel}**\n"]
+        sections += [_command(use.words, app.commands[use.words[-1]]) for use in of_panel]
     for group in ("export", "import"):
         inner = app.commands[group]
         assert isinstance(inner, TyperGroup)
-        parts += [_command((group, name), each) for name, each in inner.commands.items()]
-    rest = sorted(each.words[-1] for each in declared if each.by_workflow)
-    parts.append("## Commands of the workflow\n")
-    parts.append(f"`blimpworks workflow --help` describes them: {', '.join(rest)}.\n")
-    return "\n".join(parts)
+        sections += [_command((group, name), command) for name, command in inner.commands.items()]
+    of_workflow = sorted(use.words[-1] for use in declared if use.by_workflow)
+    sections.append("## Commands of the workflow\n")
+    sections.append(f"`blimpworks workflow --help` describes them: {', '.join(of_workflow)}.\n")
+    return "\n".join(sections)
 
 
-def _kind(schema: dict[str, Any]) -> str:
-    """Return the type of a value in a JSON Schema, in words."""
+def _value_type(schema: dict[str, Any]) -> str:
+    """Return the type of a value in a JSON Schema, as a phrase such as "list of integer"."""
     if "$ref" in schema:
         return f"section {schema['$ref'].rpartition('/')[2]}"
     if "enum" in schema:
@@ -87,54 +87,53 @@ def _kind(schema: dict[str, Any]) -> str:
     if "const" in schema:
         return f"`{schema['const']}`"
     if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(map(_kind, schema["anyOf"])))
+        return " or ".join(dict.fromkeys(map(_value_type, schema["anyOf"])))
     if schema.get("type") == "array":
-        return f"list of {_kind(schema.get('items', {}))}"
+        return f"list of {_value_type(schema.get('items', {}))}"
     return {"null": "nothing"}.get(schema.get("type", ""), schema.get("type", "anything"))
 
 
 def _section(name: str, schema: dict[str, Any]) -> Iterator[str]:
-    """Return a table of the keys of one object of a schema."""
     if "properties" in schema:
         yield f"### {name}\n\n{schema.get('description', '')}\n"
         rows = [
             [
                 f"`{key}`",
-                _kind(each),
-                json.dumps(each["default"]) if each.get("default") not in (None, "") else "",
-                each.get("description", ""),
+                _value_type(value),
+                json.dumps(value["default"]) if value.get("default") not in (None, "") else "",
+                value.get("description", ""),
             ]
-            for key, each in schema["properties"].items()
+            for key, value in schema["properties"].items()
         ]
-        yield f"{_table(['key', 'value', 'default', 'what'], rows)}\n"
+        yield f"{_table(['key', 'value', 'default', 'meaning'], rows)}\n"
 
 
 def settings() -> str:
-    """Return the page of settings, made from the schemas."""
-    parts = ["# Settings\n"]
+    """Return the page of settings, made from the JSON Schemas of the workflow."""
+    sections = ["# Settings\n"]
     for path in sorted((REPOSITORY / "workflow/schemas").glob("*.schema.json")):
         name = path.name.partition(".")[0]
         schema = json.loads(path.read_text(encoding="utf-8"))
-        parts.append(f"## {name}\n\n`workflow/schemas/{path.name}`\n")
-        parts += _section(f"{name}: keys", schema)
+        sections.append(f"## {name}\n\n`workflow/schemas/{path.name}`\n")
+        sections += _section(f"{name}: keys", schema)
         for inner, definition in sorted(schema.get("$defs", {}).items()):
-            parts += _section(f"{name}: {inner}", definition)
-    return "\n".join(parts)
+            sections += _section(f"{name}: {inner}", definition)
+    return "\n".join(sections)
 
 
 def interface() -> str:
     """Return the page of the interface for notebooks, made from the docstrings."""
-    parts = ["# Python\n", "```python\nimport blimpworks\n```\n"]
+    sections = ["# Python\n", "```python\nimport blimpworks\n```\n"]
     for name in sorted(set(blimpworks.__all__) - {"__version__"}):
-        kind = "autoclass" if isinstance(getattr(blimpworks, name), type) else "autofunction"
-        members = "\n   :members:" if kind == "autoclass" else ""
-        entry = f".. {kind}:: blimpworks.evaluation.api.{name}{members}"
-        parts.append(f"```{{eval-rst}}\n{entry}\n```\n")
-    return "\n".join(parts)
+        directive = "autoclass" if isinstance(getattr(blimpworks, name), type) else "autofunction"
+        members = "\n   :members:" if directive == "autoclass" else ""
+        entry = f".. {directive}:: blimpworks.evaluation.api.{name}{members}"
+        sections.append(f"```{{eval-rst}}\n{entry}\n```\n")
+    return "\n".join(sections)
 
 
 def _notebook(path: Path, folder: Path) -> None:
-    """Write a notebook as a page, with its outputs where the results that it reads are there."""
+    """Write a notebook as a page, with its outputs if the demo's results exist."""
     notebook = nbformat.read(path, as_version=4)
     if (REPOSITORY / "results/demo/reproduction/published.csv").exists():
         client = NotebookClient(
@@ -150,13 +149,13 @@ def _notebook(path: Path, folder: Path) -> None:
         notebook, resources={"unique_key": name, "output_files_dir": f"{name}_files"}
     )
     (folder / f"{name}.md").write_text(text, encoding="utf-8")
-    for place, content in resources["outputs"].items():
-        (folder / place).parent.mkdir(exist_ok=True)
-        (folder / place).write_bytes(content)
+    for output_path, content in resources["outputs"].items():
+        (folder / output_path).parent.mkdir(exist_ok=True)
+        (folder / output_path).write_bytes(content)
 
 
 def stage(folder: Path) -> None:
-    """Write what Sphinx makes the site of."""
+    """Write the sources from which Sphinx makes the site: pages, images and notebooks."""
     shutil.copytree(SITE, folder, ignore=shutil.ignore_patterns("*.py", "_static", "__pycache__"))
     for path in (REPOSITORY / "docs").glob("*.md"):
         text = path.read_text(encoding="utf-8")
@@ -183,7 +182,7 @@ def main() -> None:
         app.build()
         if app.statuscode:
             raise SystemExit(app.statuscode)
-    print(f"{output / 'index.html'}: open it in a browser.")
+    print(f"The site is in {output}; open {output / 'index.html'} in a browser.")
 
 
 if __name__ == "__main__":

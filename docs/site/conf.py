@@ -1,4 +1,4 @@
-"""Sphinx's settings for the site of the documentation, which docs/site/build.py builds."""
+"""Configure Sphinx for the site of the documentation, which docs/site/build.py builds."""
 
 from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
@@ -17,10 +17,10 @@ myst_enable_extensions = ["colon_fence"]
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 add_module_names = False
-# Blocks of commands have no language, and those of output cannot be told from code.
+# Blocks have no language: a highlighter would take output for code.
 highlight_language = "text"
 
 
 def setup(app: Sphinx) -> None:
-    """Show diagrams that GitHub draws as the text that they are."""
+    """Show the source of Mermaid diagrams, which GitHub draws, as text."""
     app.add_lexer("mermaid", TextLexer)

@@ -21,11 +21,11 @@ TEXT_LINES = 6000
 MAX_CHARS = {"treebank": 110, "text": 88}
 
 
-def compose(grammar: Grammar, kind: str, num: str, limit: int) -> Sentence:
-    """Return a sentence of at most so many characters."""
+def compose(grammar: Grammar, pattern: str, num: str, limit: int) -> Sentence:
+    """Return a new sentence of a pattern, with at most ``limit`` characters."""
     while True:
         try:
-            sentence = close(grammar, grammar.make(kind, num))
+            sentence = close(grammar, grammar.make(pattern, num))
         except LookupError:  # no unused word fits: start over
             continue
         if len(sentence.text) <= limit:
@@ -33,21 +33,21 @@ def compose(grammar: Grammar, kind: str, num: str, limit: int) -> Sentence:
 
 
 def close(grammar: Grammar, root: Node) -> Sentence:
-    """Turn a tree into a sentence."""
+    """Return the sentence of a tree, spelt by the rules of the language."""
     return finish(root, grammar.surface, wide_marks=grammar.wide_marks)
 
 
 def treebank(grammar: Grammar, plan: dict[str, list[int]]) -> list[Sentence]:
-    """Return the handwritten and the composed sentences, mixed."""
+    """Return the handwritten sentences and the planned numbers of composed ones, shuffled."""
     lex = grammar.lex
     out = [close(grammar, parse(line, lex.aliases)) for line in lex.hand]
     seen = {sentence.text for sentence in out}
-    for kind in grammar.kinds():
-        for num, times in zip((SG, PL), plan.get(kind, plan["default"]), strict=True):
+    for pattern in grammar.patterns():
+        for num, times in zip((SG, PL), plan.get(pattern, plan["default"]), strict=True):
             for _ in range(times):
-                sentence = compose(grammar, kind, num, MAX_CHARS["treebank"])
+                sentence = compose(grammar, pattern, num, MAX_CHARS["treebank"])
                 while sentence.text in seen:
-                    sentence = compose(grammar, kind, num, MAX_CHARS["treebank"])
+                    sentence = compose(grammar, pattern, num, MAX_CHARS["treebank"])
                 seen.add(sentence.text)
                 out.append(sentence)
     grammar.rng.shuffle(out)
@@ -55,15 +55,15 @@ def treebank(grammar: Grammar, plan: dict[str, list[int]]) -> list[Sentence]:
 
 
 def corpus(grammar: Grammar, taken: set[str], weights: dict[str, int]) -> list[str]:
-    """Return training sentences that the treebank does not hold."""
-    kinds = list(grammar.kinds())
-    shares = [weights.get(kind, weights["default"]) for kind in kinds]
+    """Return training sentences, of which none is in ``taken`` (the treebank)."""
+    patterns = list(grammar.patterns())
+    shares = [weights.get(pattern, weights["default"]) for pattern in patterns]
     seen = set(taken)
     lines: list[str] = []
     while len(lines) < TEXT_LINES:
-        kind = grammar.rng.choices(kinds, shares)[0]
+        pattern = grammar.rng.choices(patterns, shares)[0]
         num = (SG, PL)[len(lines) % 2]
-        text = compose(grammar, kind, num, MAX_CHARS["text"]).text
+        text = compose(grammar, pattern, num, MAX_CHARS["text"]).text
         if text not in seen:
             seen.add(text)
             lines.append(text)
@@ -71,13 +71,13 @@ def corpus(grammar: Grammar, taken: set[str], weights: dict[str, int]) -> list[s
 
 
 def write(path: Path, text: str) -> None:
-    """Write a UTF-8 file, making its folder."""
+    """Write a UTF-8 file, and make its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def build(iso: str, out: Path) -> Counts:
-    """Write all files of one language and return what the treebank holds."""
+    """Write all files of a language; return the counts of its treebank's clauses."""
     language = LANGUAGES[iso]
     lexicon = load(HERE / "lexicon" / iso)
     plan = json.loads((HERE / "lexicon" / "plan.json").read_text(encoding="utf-8"))
@@ -97,7 +97,7 @@ def build(iso: str, out: Path) -> Counts:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Build the languages asked for."""
+    """Write the files of the languages that the command line names; print their counts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=HERE.parent / "data")
     parser.add_argument("languages", nargs="*", default=list(LANGUAGES))

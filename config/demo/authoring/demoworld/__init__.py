@@ -1,4 +1,4 @@
-"""Composes the demo treebanks, word tables and training text from small lexicons."""
+"""Compose the demo treebanks, word tables and training text from small lexicons."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .grammar import Grammar
 
 @dataclass(frozen=True)
 class Language:
-    """How a language is named in file names, and its grammar."""
+    """A language: its code and name in file names, and its grammar."""
 
     code: str
     name: str

@@ -1,4 +1,4 @@
-"""The German grammar."""
+"""Compose German sentences."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ PREDICABLE = {"person", "animal", "vehicle", "fruit", "light", "opening", "carry
 
 
 class German(Grammar):
-    """Builds German sentences."""
+    """The German grammar, with a method for each pattern of sentences."""
 
-    def kinds(self) -> dict[str, Callable[[str], Node]]:
+    def patterns(self) -> dict[str, Callable[[str], Node]]:
         return {
             "simple": lambda n: self.plain(n, tense="Pres"),
             "pp": lambda n: self.plain(n, tense="Pres", mod="pp"),
@@ -55,19 +55,19 @@ class German(Grammar):
         self, noun: Noun, node: Node, num: str, case: str, adj: Row | None, style: str
     ) -> None:
         after = "weak"
-        kind = self.det_kind(noun, num, style)
-        if kind == "the":
+        determiner = self.det_type(noun, num, style)
+        if determiner == "the":
             node.left("det", words.article(noun.gender, num, case))
-        elif kind == "this":
+        elif determiner == "this":
             node.left("det", words.determiner("dieser", noun.gender, num, case))
-        elif kind == "poss":
+        elif determiner == "poss":
             lemma = self.rng.choice(("mein", "unser"))
             node.left("det:poss", words.determiner(lemma, noun.gender, num, case))
             after = "mixed"
         elif num == SG:
             node.left("det", words.determiner("ein", noun.gender, num, case))
             after = "mixed"
-        elif kind == "many":
+        elif determiner == "many":
             node.left("amod", words.adjective("viel", noun.gender, num, case, "strong"))
             after = "strong"
         else:
@@ -88,7 +88,7 @@ class German(Grammar):
         return node
 
     def group(self, frame: Frame, num: str, person: int, tense: str) -> tuple[Node | None, Node]:
-        """Return the auxiliary, if any, and the head."""
+        """Return the auxiliary, or None, and the head of a verb in a tense."""
         verb = frame.verb
         if tense in {"modal", "perf"} and "stat" in frame.flags:
             tense = "Pres"
@@ -104,7 +104,7 @@ class German(Grammar):
         return None, self.finite(verb, num, person, tense)
 
     def middle(self, frame: Frame, tense: str, share: float, *, neg: bool, obj: bool) -> Middle:
-        """Return what stands between the finite verb and the end of the clause."""
+        """Return the phrases between the finite verb and the end of the clause."""
         out: Middle = []
         time = {"Pres": "pres", "Past": "past", "modal": "any"}.get(tense, tense)
         fixed = neg or tense in {"none", "any"}
@@ -117,9 +117,9 @@ class German(Grammar):
             out.append((rel, self.np(frame.obj, self.any_num(), case, style=style)))
         if neg:
             out.append(("advmod", Node("nicht", "nicht", "PART", "Polarity=Neg")))
-        place = self.frame_phrase(frame, share)
-        if place is not None:
-            out.append(("obl", place))
+        location = self.frame_phrase(frame, share)
+        if location is not None:
+            out.append(("obl", location))
         return out
 
     def main(
@@ -131,15 +131,15 @@ class German(Grammar):
         *,
         ask: bool = False,
     ) -> Node:
-        """Arrange a clause with the finite verb second, or first in a question."""
+        """Return a clause with the finite verb second, or first in a question."""
         aux, head = verb
         start = [] if ask else [front or ("nsubj", subj)]
-        rest = [("nsubj", subj), *middle] if ask or front else middle
+        after_verb = [("nsubj", subj), *middle] if ask or front else middle
         for rel, node in start:
             head.left(rel, node)
         if aux is not None:
             head.left("aux", aux)
-        for rel, node in rest:
+        for rel, node in after_verb:
             if aux is None:
                 head.right(rel, node)
             else:
@@ -149,7 +149,7 @@ class German(Grammar):
     def side(
         self, verb: tuple[Node | None, Node], start: Middle, middle: Middle, mark: Node | None
     ) -> Node:
-        """Arrange a clause with the finite verb last, between commas."""
+        """Return a clause with the finite verb last, between commas."""
         aux, head = verb
         head.left("punct", punct(","))
         head.left("mark", mark)
@@ -223,7 +223,7 @@ class German(Grammar):
         return self.stop(head, "?" if ask else ".")
 
     def inversion(self, num: str) -> Node:
-        """Time or place first, then the verb, then the subject."""
+        """Return a sentence with the order: time or location, finite verb, subject."""
         if self.chance(0.5):
             frame, subj = self.subject(num, self.late_mod())
             tense = self.rng.choice(("Pres", "Pres", "perf", "modal"))
@@ -233,22 +233,24 @@ class German(Grammar):
             return self.stop(self.main(verb, subj, middle, front))
         frame = self.need_frame("pos")
         noun = self.pick_noun(frame.subj)
-        place = self.frame_phrase(frame, 1.0)
-        if place is None:
+        location = self.frame_phrase(frame, 1.0)
+        if location is None:
             raise LookupError("no place fits")
         subj = self.np_of(noun, num, mod=self.rng.choice(("", "of", "of", "subj", "obj")))
-        return self.stop(self.main((None, self.finite(frame.verb, num)), subj, [], ("obl", place)))
+        return self.stop(
+            self.main((None, self.finite(frame.verb, num)), subj, [], ("obl", location))
+        )
 
     def there(self, num: str) -> Node:
-        """An existential sentence with an expletive."""
+        """Return an existential sentence with an expletive."""
         frame = self.need_frame("pos")
         head = self.finite_of("geben", "gibt", "3s")
-        place = self.frame_phrase(frame, 1.0)
-        thing = self.np(frame.subj, num, "Acc", style="indef")
+        location = self.frame_phrase(frame, 1.0)
+        obj = self.np(frame.subj, num, "Acc", style="indef")
         expl = Node("es", "es", "PRON", self.lex.aliases["es"])
-        if place is not None and self.chance(0.5):
-            return self.stop(head.left("obl", place).right("expl", expl).right("obj", thing))
-        return self.stop(head.left("expl", expl).right("obj", thing).right("obl", place))
+        if location is not None and self.chance(0.5):
+            return self.stop(head.left("obl", location).right("expl", expl).right("obj", obj))
+        return self.stop(head.left("expl", expl).right("obj", obj).right("obl", location))
 
     def finite_of(self, lemma: str, form: str, alias: str) -> Node:
         return Node(form, lemma, "VERB", self.lex.aliases[alias])
@@ -266,17 +268,17 @@ class German(Grammar):
         return self.stop(head, "?")
 
     def when(self, num: str) -> Node:
-        """A main clause with a subordinate clause before or after it."""
+        """Return a main clause with a subordinate clause before or after it."""
         frame, subj = self.subject(num, self.late_mod())
         verb = self.group(frame, num, 3, "Pres")
         middle = self.middle(frame, "none", 0.4, neg=False, obj=True)
         word = self.rng.choice(("wenn", "weil", "während", "obwohl"))
-        other = self.any_num()
-        frame, inner = self.subject(other)
+        side_num = self.any_num()
+        frame, inner = self.subject(side_num)
         tense = self.rng.choice(("Pres", "Pres", "perf")) if word != "während" else "Pres"
-        rest = self.middle(frame, "none", 0.4, neg=False, obj=True)
+        phrases = self.middle(frame, "none", 0.4, neg=False, obj=True)
         mark = Node(word, word, "SCONJ")
-        side = self.side(self.group(frame, other, 3, tense), [("nsubj", inner)], rest, mark)
+        side = self.side(self.group(frame, side_num, 3, tense), [("nsubj", inner)], phrases, mark)
         if self.chance(0.5):
             return self.stop(self.main(verb, subj, middle, ("advcl", side)))
         return self.stop(self.main(verb, subj, middle).right("advcl", side))
@@ -286,12 +288,12 @@ class German(Grammar):
         self.used.add(verb)
         head = self.finite(verb, num)
         subj = self.np({"person"}, num, mod=self.late_mod())
-        other = self.any_num(num)
-        frame, inner = self.subject(other)
+        side_num = self.any_num(num)
+        frame, inner = self.subject(side_num)
         tense = self.rng.choice(("Pres", "perf", "modal"))
-        rest = self.middle(frame, "none", 0.5, neg=False, obj=True)
+        phrases = self.middle(frame, "none", 0.5, neg=False, obj=True)
         mark = Node("dass", "dass", "SCONJ")
-        side = self.side(self.group(frame, other, 3, tense), [("nsubj", inner)], rest, mark)
+        side = self.side(self.group(frame, side_num, 3, tense), [("nsubj", inner)], phrases, mark)
         if self.chance(0.25):
             front = self.adjunct("pres", "front")
             return self.stop(self.main((None, head), subj, [("ccomp", side)], front))
@@ -299,22 +301,22 @@ class German(Grammar):
 
     def two_verbs(self, num: str) -> Node:
         noun = self.pick_noun({"person", "animal", "flyer"})
-        one = self.pick_frame(subj=noun, flag="intr")
-        two = self.pick_frame(subj=noun, flag="intr")
-        if one is None or two is None:
+        first = self.pick_frame(subj=noun, flag="intr")
+        second = self.pick_frame(subj=noun, flag="intr")
+        if first is None or second is None:
             raise LookupError("no two verbs fit")
         subj = self.np_of(noun, num, mod=self.late_mod())
-        middle = self.middle(one, "none", 0.2, neg=False, obj=True)
-        head = self.main((None, self.finite(one.verb, num)), subj, middle)
-        other = self.finite(two.verb, num).left("cc", Node("und", "und", "CCONJ"))
-        return self.stop(head.right("conj", other.right("obl", self.frame_phrase(two))))
+        middle = self.middle(first, "none", 0.2, neg=False, obj=True)
+        head = self.main((None, self.finite(first.verb, num)), subj, middle)
+        conjunct = self.finite(second.verb, num).left("cc", Node("und", "und", "CCONJ"))
+        return self.stop(head.right("conj", conjunct.right("obl", self.frame_phrase(second))))
 
     def two_subjects(self, num: str) -> Node:
         frame, subj = self.subject(num)
-        other = self.np(frame.subj, self.any_num()).first("cc", Node("und", "und", "CCONJ"))
+        conjunct = self.np(frame.subj, self.any_num()).first("cc", Node("und", "und", "CCONJ"))
         middle = self.middle(frame, "Pres", 0.8, neg=False, obj=True)
         verb = self.group(frame, PL, 3, "Pres")
-        return self.stop(self.main(verb, subj.right("conj", other), middle))
+        return self.stop(self.main(verb, subj.right("conj", conjunct), middle))
 
     def relative(self, noun: Noun, node: Node, num: str, role: str) -> Node | None:
         frame = (
@@ -329,9 +331,9 @@ class German(Grammar):
             return self.side(self.group(frame, num, 3, tense), [("nsubj", rel)], middle, None)
         case, role = ("Dat", "obl:arg") if "dat" in frame.flags else ("Acc", "obj")
         rel = words.article(noun.gender, num, case, "PRON", "PronType=Rel")
-        other = self.any_num(num)
-        start = [(role, rel), ("nsubj", self.np({"person"}, other))]
-        return self.side(self.group(frame, other, 3, tense), start, [], None)
+        subj_num = self.any_num(num)
+        start = [(role, rel), ("nsubj", self.np({"person"}, subj_num))]
+        return self.side(self.group(frame, subj_num, 3, tense), start, [], None)
 
     def surface(self, words_in_order: list[Node]) -> None:
         words.contract(words_in_order)

@@ -1,4 +1,4 @@
-"""German word forms: inflection, contraction, tags and word tables."""
+"""Inflect and contract German words, and list their tags and word tables."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ TAGS = {
 
 
 def column(gender: str, num: str) -> int:
-    """Return the place of a gender or the plural in a table of endings."""
+    """Return the index of a gender, or of the plural, in a table of endings."""
     return COLUMNS.index("Plur" if num == "Plur" else gender)
 
 
 def agreement(gender: str, num: str, case: str) -> str:
-    """Return case, gender and number; the plural has no gender."""
+    """Return features of case, gender and number; the plural has no gender."""
     return fs(f"Case={case}|Number={num}", f"Gender={gender}" if num == "Sing" else "")
 
 
@@ -109,7 +109,7 @@ def _dental(stem: str) -> bool:
 
 
 def forms(lex: Lexicon, verb: str, tense: str) -> list[str]:
-    """Return the six finite forms of a tense."""
+    """Return the six finite forms of a verb in a tense."""
     if verb in lex.paradigms:
         return lex.paradigms[verb][tense].split()
     row = lex.verbs[verb]
@@ -137,7 +137,7 @@ def forms(lex: Lexicon, verb: str, tense: str) -> list[str]:
 
 
 def participle(lex: Lexicon, verb: str) -> str:
-    """Return the past participle."""
+    """Return the past participle of a verb."""
     if verb in lex.paradigms:
         return lex.paradigms[verb]["part"]
     stem = verb.removesuffix("en")
@@ -145,22 +145,22 @@ def participle(lex: Lexicon, verb: str) -> str:
 
 
 def finite(lex: Lexicon, verb: str, num: str, person: int, tense: str = "Pres") -> Node:
-    """Return a finite indicative form."""
-    place = person - 1 + (3 if num == "Plur" else 0)
+    """Return a finite indicative form of a verb."""
+    index = person - 1 + (3 if num == "Plur" else 0)
     feats = f"Mood=Ind|Number={num}|Person={person}|Tense={tense}|VerbForm=Fin"
-    return Node(forms(lex, verb, tense)[place], verb, "VERB", feats)
+    return Node(forms(lex, verb, tense)[index], verb, "VERB", feats)
 
 
-def contract(words: list[Node]) -> None:
-    """Join prepositions and articles."""
-    for word, after in pairwise(words):
+def contract(nodes: list[Node]) -> None:
+    """Contract prepositions and articles (`in dem`: `im`)."""
+    for word, after in pairwise(nodes):
         pair = (word.form.lower(), after.form)
         if word.upos == "ADP" and "Definite=Def" in after.feats and pair in JOINED:
             word.mwt = JOINED[pair]
 
 
 def xpos(word: Node) -> str:
-    """Return the Stuttgart-Tübingen tag."""
+    """Return a word's tag of the Stuttgart-Tübingen tagset."""
     feats = word.feats
     if word.upos in {"VERB", "AUX"}:
         return _verb_tag(word, feats)
@@ -207,13 +207,13 @@ def _verb_tag(word: Node, feats: str) -> str:
 
 
 def tables(lex: Lexicon) -> Iterator[tuple[str, str, str]]:
-    """Yield the word tables."""
+    """Yield the rows of the word table: lemma, form and UniMorph tags."""
     for verb in [*lex.paradigms, *lex.verbs]:
         yield verb, verb, "V;NFIN"
         for tense, tag in (("Pres", "PRS"), ("Past", "PST")):
-            for place, form in enumerate(forms(lex, verb, tense)):
-                number = "SG" if place < 3 else "PL"
-                yield verb, form, f"V;IND;{tag};{place % 3 + 1};{number}"
+            for index, form in enumerate(forms(lex, verb, tense)):
+                number = "SG" if index < 3 else "PL"
+                yield verb, form, f"V;IND;{tag};{index % 3 + 1};{number}"
         yield verb, participle(lex, verb), "V.PTCP;PST"
     for noun in lex.nouns:
         for case in CASES:

@@ -1,4 +1,4 @@
-"""The English grammar."""
+"""Compose English sentences."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ NUMERALS = ("two", "three", "four", "five")
 
 
 class English(Grammar):
-    """Builds English sentences."""
+    """The English grammar, with a method for each pattern of sentences."""
 
     timed = False
 
-    def kinds(self) -> dict[str, Callable[[str], Node]]:
+    def patterns(self) -> dict[str, Callable[[str], Node]]:
         return {
             "simple": lambda n: self.plain(n, tense="pres"),
             "pp": lambda n: self.plain(n, tense="pres", mod="pp"),
@@ -52,17 +52,17 @@ class English(Grammar):
         self, noun: Noun, node: Node, num: str, case: str, adj: Row | None, style: str
     ) -> None:
         del case
-        kind = self.det_kind(noun, num, style)
-        if kind == "the":
+        determiner = self.det_type(noun, num, style)
+        if determiner == "the":
             node.left("det", self.frag("the//DET/def/0/det"))
-        elif kind == "this":
+        elif determiner == "this":
             form = "this" if num == SG else "these"
             node.left("det", Node(form, "this", "DET", f"Number={num}|PronType=Dem"))
-        elif kind == "poss":
+        elif determiner == "poss":
             node.left("nmod:poss", words.possessive(self.rng.choice(("my", "our", "their"))))
-        elif kind == "a":
+        elif determiner == "a":
             node.left("det", self.frag("a//DET/ind/0/det"))
-        elif kind == "many":
+        elif determiner == "many":
             node.left("amod", Node("many", "many", "ADJ", "Degree=Pos"))
         else:
             numeral = self.rng.choice(NUMERALS)
@@ -78,7 +78,7 @@ class English(Grammar):
         return words.finite(self.lex, verb, num, person, tense, upos)
 
     def group(self, verb: str, num: str, person: int, tense: str) -> tuple[list[Node], Node]:
-        """Return (auxiliaries and the like, the head) for a tense name."""
+        """Return the auxiliaries with negation, and the head, of a verb in a tense."""
         if tense == "perf":
             head = words.nonfinite(self.lex, verb, "part")
             return [self.finite("have", num, person, "Pres", "AUX")], head
@@ -87,12 +87,12 @@ class English(Grammar):
             return [self.finite("be", num, person, "Pres", "AUX")], head
         if tense in {"neg", "ask"}:
             do = self.finite("do", num, person, "Pres", "AUX")
-            parts = [do]
+            auxiliaries = [do]
             if tense == "neg":
                 short = self.chance(0.5)
-                parts.append(Node("n't" if short else "not", "not", "PART", "Polarity=Neg"))
+                auxiliaries.append(Node("n't" if short else "not", "not", "PART", "Polarity=Neg"))
                 do.mwt = do.form + "n't" if short else ""
-            return parts, Node(verb, verb, "VERB", "VerbForm=Inf")
+            return auxiliaries, Node(verb, verb, "VERB", "VerbForm=Inf")
         return [], self.finite(verb, num, person, tense.capitalize())
 
     def clause(
@@ -114,8 +114,8 @@ class English(Grammar):
         if ask and aux:
             head.left("aux", aux.pop(0))
         head.left("nsubj", subj)
-        for part in aux:
-            head.left("advmod" if part.upos == "PART" else "aux", part)
+        for auxiliary in aux:
+            head.left("advmod" if auxiliary.upos == "PART" else "aux", auxiliary)
         mid = None if ask or not self.chance(0.2) else self.adjunct(tense, "mid")
         if mid:
             head.left(*mid)
@@ -185,7 +185,7 @@ class English(Grammar):
         return {"person", "animal", "vehicle", "fruit", "light", "opening", "carry", "room"}
 
     def inversion(self, num: str) -> Node:
-        """Place first, then the verb, then the subject."""
+        """Return a sentence with the order: location, verb, subject."""
         frame = self.need_frame("pos")
         noun = self.pick_noun(frame.subj)
         tense = "Past" if self.chance(0.15) else "Pres"
@@ -204,7 +204,7 @@ class English(Grammar):
         return self.stop(head.right("nsubj", self.np(frame.subj, num, mod=self.late_mod())))
 
     def there(self, num: str) -> Node:
-        """An existential sentence with an expletive."""
+        """Return an existential sentence with an expletive."""
         frame = self.need_frame("pos")
         head = self.finite("be", num, 3, "Pres")
         head.left("expl", Node("there", "there", "PRON", "PronType=Dem"))
@@ -232,7 +232,7 @@ class English(Grammar):
         return self.stop(head, "?")
 
     def when(self, num: str) -> Node:
-        """A main clause with a subordinate clause before or after it."""
+        """Return a main clause with a subordinate clause before or after it."""
         frame, subj = self.subject(num, self.late_mod())
         head = self.clause(frame, subj, num, extra=0.4)
         word = self.rng.choice(("when", "because", "while", "although"))
@@ -261,19 +261,19 @@ class English(Grammar):
 
     def two_verbs(self, num: str) -> Node:
         noun = self.pick_noun({"person", "animal", "flyer", "young_one"})
-        one = self.pick_frame(subj=noun, flag="intr")
-        two = self.pick_frame(subj=noun, flag="intr")
-        if one is None or two is None:
+        first = self.pick_frame(subj=noun, flag="intr")
+        second = self.pick_frame(subj=noun, flag="intr")
+        if first is None or second is None:
             raise LookupError("no two verbs fit")
-        head = self.clause(one, self.np_of(noun, num, mod=self.late_mod()), num, extra=0.2)
-        other = self.finite(two.verb, num, 3, "Pres").right("obl", self.frame_phrase(two))
-        other.first("cc", Node("and", "and", "CCONJ"))
-        return self.stop(head.right("conj", other))
+        head = self.clause(first, self.np_of(noun, num, mod=self.late_mod()), num, extra=0.2)
+        conjunct = self.finite(second.verb, num, 3, "Pres").right("obl", self.frame_phrase(second))
+        conjunct.first("cc", Node("and", "and", "CCONJ"))
+        return self.stop(head.right("conj", conjunct))
 
     def two_subjects(self, num: str) -> Node:
         frame, subj = self.subject(num)
-        other = self.np(frame.subj, self.any_num())
-        subj.right("conj", other.first("cc", Node("and", "and", "CCONJ")))
+        conjunct = self.np(frame.subj, self.any_num())
+        subj.right("conj", conjunct.first("cc", Node("and", "and", "CCONJ")))
         return self.stop(self.clause(frame, subj, PL, extra=0.8))
 
     def relative(self, noun: Noun, node: Node, num: str, role: str) -> Node | None:
@@ -287,8 +287,8 @@ class English(Grammar):
         frame = self.pick_frame(obj=noun, ban="here")
         if frame is None or "person" not in frame.subj:
             return None
-        other = self.any_num(num)
-        head = self.clause(frame, self.np({"person"}, other), other, obj=False, extra=0.0)
+        subj_num = self.any_num(num)
+        head = self.clause(frame, self.np({"person"}, subj_num), subj_num, obj=False, extra=0.0)
         if self.chance(0.8):
             head.first("obj", words.relative("that"))
         return head

@@ -1,4 +1,4 @@
-"""English word forms: inflection, spelling rules, tags and word tables."""
+"""Inflect and spell English words, and list their tags and word tables."""
 
 from __future__ import annotations
 
@@ -52,20 +52,20 @@ def form(lex: Lexicon, verb: str, slot: str) -> str:
 
 
 def finite(lex: Lexicon, verb: str, num: str, person: int, tense: str, upos: str) -> Node:
-    """Return a finite indicative form."""
+    """Return a finite indicative form of a verb."""
     slot = f"{tense}{person}{num}" if num == "Sing" else f"{tense}Plur"
     feats = f"Mood=Ind|Number={num}|Person={person}|Tense={tense}|VerbForm=Fin"
     return Node(form(lex, verb, slot), verb, upos, feats)
 
 
 def nonfinite(lex: Lexicon, verb: str, slot: str) -> Node:
-    """Return a participle."""
+    """Return a participle; ``slot`` is part or ing."""
     tense = "Past" if slot == "part" else "Pres"
     return Node(form(lex, verb, slot), verb, "VERB", f"Tense={tense}|VerbForm=Part")
 
 
 def possessive(word: str) -> Node:
-    """Return a possessive word."""
+    """Return a possessive pronoun."""
     feats = fs("Case=Gen|Poss=Yes|PronType=Prs", POSSESSIVES[word])
     return Node(word, word, "PRON", feats)
 
@@ -75,9 +75,9 @@ def relative(word: str) -> Node:
     return Node(word, word, "PRON", "PronType=Rel")
 
 
-def spell(words: list[Node]) -> None:
-    """Write `an` before vowels and join the parts of negated auxiliaries."""
-    for word, after in pairwise(words):
+def spell(nodes: list[Node]) -> None:
+    """Write `an` before vowels, and `n't` without a space before it."""
+    for word, after in pairwise(nodes):
         if word.lemma == "a" and word.upos == "DET" and after.form[0] in "aeiou":
             word.form = "an"
         if after.form == "n't":
@@ -85,7 +85,7 @@ def spell(words: list[Node]) -> None:
 
 
 def xpos(word: Node) -> str:
-    """Return the Penn tag."""
+    """Return a word's tag of the Penn Treebank."""
     feats = word.feats
     if word.upos in {"VERB", "AUX"}:
         return _verb_tag(feats)
@@ -129,7 +129,7 @@ def _verb_tag(feats: str) -> str:
 
 
 def tables(lex: Lexicon) -> Iterator[tuple[str, str, str]]:
-    """Yield the word tables."""
+    """Yield the rows of the word table: lemma, form and UniMorph tags."""
     for verb in [*lex.paradigms, *lex.verbs]:
         yield verb, verb, "V;NFIN;IMP+SBJV"
         for tense, tag in (("Pres", "PRS"), ("Past", "PST")):

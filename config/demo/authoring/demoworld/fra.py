@@ -1,4 +1,4 @@
-"""The French grammar."""
+"""Compose French sentences."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ PREDICABLE = {"person", "animal", "vehicle", "fruit", "baked", "opening", "carry
 
 
 class French(Grammar):
-    """Builds French sentences."""
+    """The French grammar, with a method for each pattern of sentences."""
 
     wide_marks = True
     oblique = "obl:mod"
 
-    def kinds(self) -> dict[str, Callable[[str], Node]]:
+    def patterns(self) -> dict[str, Callable[[str], Node]]:
         return {
             "simple": lambda n: self.plain(n, tense="Pres"),
             "pp": lambda n: self.plain(n, tense="Pres", mod="pp"),
@@ -57,18 +57,18 @@ class French(Grammar):
         self, noun: Noun, node: Node, num: str, case: str, adj: Row | None, style: str
     ) -> None:
         del case
-        kind = self.det_kind(noun, num, style)
+        determiner = self.det_type(noun, num, style)
         ahead = adj is not None and adj["place"] == "pre"
-        if kind == "the":
+        if determiner == "the":
             node.left("det", words.article(noun.gender, num))
-        elif kind == "this":
+        elif determiner == "this":
             node.left("det", words.determiner("ce", noun.gender, num))
-        elif kind == "poss":
+        elif determiner == "poss":
             lemma = self.rng.choice(("mon", "notre"))
             node.left("det", words.determiner(lemma, noun.gender, num))
-        elif num == SG or (kind == "many" and not ahead and self.chance(0.5)):
+        elif num == SG or (determiner == "many" and not ahead and self.chance(0.5)):
             node.left("det", words.determiner("un", noun.gender, num))
-        elif kind == "many":
+        elif determiner == "many":
             node.left("det", Node("plusieurs", "plusieurs", "DET", "Number=Plur|PronType=Ind"))
         else:
             numeral = self.rng.choice(NUMERALS)
@@ -104,7 +104,7 @@ class French(Grammar):
         obj: bool = True,
         extra: float = 0.5,
     ) -> Node:
-        """Return a clause with the subject, if given, before the verb."""
+        """Return a clause with the subject, if there is one, before the verb."""
         if tense in {"modal", "perf"} and "stat" in frame.flags:
             tense = "Pres"
         if tense == "modal":
@@ -127,7 +127,7 @@ class French(Grammar):
     def fill(
         self, head: Node, frame: Frame, tense: str, *, neg: bool, obj: bool, extra: float
     ) -> None:
-        """Add what follows the finite verb."""
+        """Add the phrases of a clause to its head."""
         times = {"Pres": "pres", "Imp": "past"}
         mid = None
         quiet = tense == "none"
@@ -223,14 +223,14 @@ class French(Grammar):
         return self.stop(head)
 
     def inversion(self, num: str) -> Node:
-        """Place first, then the verb, then the subject."""
+        """Return a sentence with the order: location, verb, subject."""
         frame = self.need_frame("inv")
         noun = self.pick_noun(frame.subj)
-        place = self.frame_phrase(frame, 1.0)
-        if place is None:
+        location = self.frame_phrase(frame, 1.0)
+        if location is None:
             raise LookupError("no place fits")
         tense = "Imp" if self.chance(0.1) else "Pres"
-        head = self.finite(frame.verb, num, 3, tense).left(self.oblique, place)
+        head = self.finite(frame.verb, num, 3, tense).left(self.oblique, location)
         return self.stop(
             head.right(
                 "nsubj", self.np_of(noun, num, mod=self.rng.choice(("", "of", "of", "subj", "obj")))
@@ -238,7 +238,7 @@ class French(Grammar):
         )
 
     def there(self, num: str) -> Node:
-        """An existential sentence with an expletive."""
+        """Return an existential sentence with an expletive."""
         noun = self.pick_noun({"person", "animal", "plant", "vehicle"})
         prep, classes = self.rng.choice((("derrière", "building"), ("devant", "building")))
         head = Node("a", "avoir", "VERB", self.lex.aliases["3s"])
@@ -248,7 +248,7 @@ class French(Grammar):
         return self.stop(head.right(self.oblique, self.phrase(prep, {classes}, self.any_num())))
 
     def question(self, num: str) -> Node:
-        """A question with the subject after the verb, or repeated by a clitic."""
+        """Return a question with the subject after the verb, or repeated by a clitic."""
         if self.chance(0.55):
             frame = self.need_frame("inv")
             word = self.rng.choice(("où", "quand"))
@@ -266,14 +266,14 @@ class French(Grammar):
         return self.stop(head, "?")
 
     def when(self, num: str) -> Node:
-        """A main clause with a subordinate clause before or after it."""
+        """Return a main clause with a subordinate clause before or after it."""
         frame, _, subj = self.subject(num, self.late_mod())
         head = self.clause(frame, subj, num, extra=0.4)
         word = self.rng.choice(("quand", "lorsque", "puisque", "si"))
-        other = self.any_num()
-        frame, noun, inner = self.subject(other)
+        side_num = self.any_num()
+        frame, noun, inner = self.subject(side_num)
         tense = self.rng.choice(("Pres", "Pres", "perf")) if word == "puisque" else "Pres"
-        side = self.clause(frame, inner, other, tense, gender=noun.gender, extra=0.4)
+        side = self.clause(frame, inner, side_num, tense, gender=noun.gender, extra=0.4)
         side.first("mark", Node(word, word, "SCONJ"))
         if self.chance(0.5):
             return self.stop(head.right("advcl", side))
@@ -285,27 +285,29 @@ class French(Grammar):
         self.used.add(verb)
         subj = self.np({"person"}, num, mod=self.late_mod())
         head = self.finite(verb, num).left("nsubj", subj)
-        other = self.any_num(num)
-        frame, noun, inner = self.subject(other)
+        side_num = self.any_num(num)
+        frame, noun, inner = self.subject(side_num)
         tense = self.rng.choice(("Pres", "perf", "modal"))
-        side = self.clause(frame, inner, other, tense, gender=noun.gender)
+        side = self.clause(frame, inner, side_num, tense, gender=noun.gender)
         return self.stop(head.right("ccomp", side.first("mark", Node("que", "que", "SCONJ"))))
 
     def two_verbs(self, num: str) -> Node:
         noun = self.pick_noun({"person", "animal", "flyer"})
-        one = self.pick_frame(subj=noun, flag="intr")
-        two = self.pick_frame(subj=noun, flag="intr")
-        if one is None or two is None:
+        first = self.pick_frame(subj=noun, flag="intr")
+        second = self.pick_frame(subj=noun, flag="intr")
+        if first is None or second is None:
             raise LookupError("no two verbs fit")
         subj = self.np_of(noun, num, mod=self.late_mod())
-        head = self.clause(one, subj, num, extra=0.0)
-        other = self.finite(two.verb, num).left("cc", Node("et", "et", "CCONJ"))
-        return self.stop(head.right("conj", other.right(self.oblique, self.frame_phrase(two))))
+        head = self.clause(first, subj, num, extra=0.0)
+        conjunct = self.finite(second.verb, num).left("cc", Node("et", "et", "CCONJ"))
+        return self.stop(
+            head.right("conj", conjunct.right(self.oblique, self.frame_phrase(second)))
+        )
 
     def two_subjects(self, num: str) -> Node:
         frame, _, subj = self.subject(num)
-        other = self.np(frame.subj, self.any_num()).first("cc", Node("et", "et", "CCONJ"))
-        return self.stop(self.clause(frame, subj.right("conj", other), PL, extra=0.8))
+        conjunct = self.np(frame.subj, self.any_num()).first("cc", Node("et", "et", "CCONJ"))
+        return self.stop(self.clause(frame, subj.right("conj", conjunct), PL, extra=0.8))
 
     def relative(self, noun: Noun, node: Node, num: str, role: str) -> Node | None:
         if role == "subj":
@@ -318,9 +320,9 @@ class French(Grammar):
         frame = self.pick_frame(obj=noun)
         if frame is None or "person" not in frame.subj:
             return None
-        other = self.any_num(num)
-        subj = self.np({"person"}, other)
-        head = self.finite(frame.verb, other)
+        subj_num = self.any_num(num)
+        subj = self.np({"person"}, subj_num)
+        head = self.finite(frame.verb, subj_num)
         head.left("obj", Node("que", "que", "PRON", "PronType=Rel"))
         return head.right("nsubj", subj) if self.chance(0.25) else head.left("nsubj", subj)
 

@@ -1,4 +1,4 @@
-"""French word forms: inflection, elision, contraction and word tables."""
+"""Inflect, elide and contract French words, and list their word tables."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def plural(noun: Noun) -> str:
 
 
 def agreement(gender: str, num: str) -> str:
-    """Return gender and number."""
+    """Return features of gender and number."""
     return fs(f"Gender={gender}|Number={num}")
 
 
 def agreeing(masculine: str, gender: str, num: str) -> str:
-    """Return a regular participle or adjective in agreement."""
+    """Return the form of a regular participle or adjective in a gender and number."""
     feminine = "e" if gender == "Fem" else ""
     stem = masculine.replace("dû", "du") if gender == "Fem" or num == "Plur" else masculine
     tail = "s" if num == "Plur" and not (stem + feminine).endswith("s") else ""
@@ -48,7 +48,7 @@ def agreeing(masculine: str, gender: str, num: str) -> str:
 
 
 def adjective(row: Row, gender: str, num: str) -> Node:
-    """Return an adjective in agreement."""
+    """Return an adjective in a gender and number."""
     form = row["lemma"] if gender == "Masc" else row["fem"]
     if num == "Plur":
         form = row["plm"] if gender == "Masc" and row["plm"] else form + "s"
@@ -82,7 +82,7 @@ def determiner(lemma: str, gender: str, num: str) -> Node:
 
 
 def forms(lex: Lexicon, verb: str, tense: str) -> list[str]:
-    """Return the six finite forms of a tense."""
+    """Return the six finite forms of a verb in a tense."""
     if verb in lex.paradigms:
         return lex.paradigms[verb][tense].split()
     row = lex.verbs[verb]
@@ -101,7 +101,7 @@ def forms(lex: Lexicon, verb: str, tense: str) -> list[str]:
 
 
 def participle(lex: Lexicon, verb: str, gender: str = "Masc", num: str = "Sing") -> Node:
-    """Return the past participle in agreement."""
+    """Return the past participle of a verb in a gender and number."""
     if verb in lex.paradigms:
         base = lex.paradigms[verb]["part"]
     else:
@@ -111,25 +111,25 @@ def participle(lex: Lexicon, verb: str, gender: str = "Masc", num: str = "Sing")
 
 
 def finite(lex: Lexicon, verb: str, num: str, person: int, tense: str = "Pres") -> Node:
-    """Return a finite indicative form."""
-    place = person - 1 + (3 if num == "Plur" else 0)
+    """Return a finite indicative form of a verb."""
+    index = person - 1 + (3 if num == "Plur" else 0)
     feats = f"Mood=Ind|Number={num}|Person={person}|Tense={tense}|VerbForm=Fin"
-    return Node(forms(lex, verb, tense)[place], verb, "VERB", feats)
+    return Node(forms(lex, verb, tense)[index], verb, "VERB", feats)
 
 
-def spell(words: list[Node]) -> None:
+def spell(nodes: list[Node]) -> None:
     """Elide before vowels, then contract prepositions and articles."""
-    for word, after in pairwise(words):
+    for word, after in pairwise(nodes):
         if after.form[0].lower() not in VOWELS:
             continue
         low = word.form.lower()
-        single = "Number=Sing" in word.feats
-        if low in BEFORE_VOWEL and single and word.upos in {"DET", "ADJ"}:
+        is_singular = "Number=Sing" in word.feats
+        if low in BEFORE_VOWEL and is_singular and word.upos in {"DET", "ADJ"}:
             word.form = BEFORE_VOWEL[low]
         elif low in ELIDED and word.upos not in {"NOUN", "PROPN", "X"}:
             word.form = word.form[:-1] + "'"
             word.glue = True
-    for word, after in pairwise(words):
+    for word, after in pairwise(nodes):
         pair = (word.form.lower(), after.form)
         if word.upos == "ADP" and "Definite=Def" in after.feats and pair in JOINED:
             word.mwt = JOINED[pair]
@@ -138,14 +138,14 @@ def spell(words: list[Node]) -> None:
 
 
 def tables(lex: Lexicon) -> Iterator[tuple[str, str, str]]:
-    """Yield the word tables."""
+    """Yield the rows of the word table: lemma, form and UniMorph tags."""
     for verb in [*lex.paradigms, *lex.verbs]:
         yield verb, verb, "V;NFIN"
         for tense, tag in TENSES.items():
             tail = ";IPFV" if tense == "Imp" else ""
-            for place, form in enumerate(forms(lex, verb, tense)):
-                number = "SG" if place < 3 else "PL"
-                yield verb, form, f"V;IND;{tag};{place % 3 + 1};{number}{tail}"
+            for index, form in enumerate(forms(lex, verb, tense)):
+                number = "SG" if index < 3 else "PL"
+                yield verb, form, f"V;IND;{tag};{index % 3 + 1};{number}{tail}"
         yield verb, participle(lex, verb).form, "V.PTCP;PST"
         for gender in () if verb in INVARIABLE else ("Masc", "Fem"):
             for num, tag in (("Sing", "SG"), ("Plur", "PL")):

@@ -1,4 +1,4 @@
-"""Reading the lexicon files of one language."""
+"""Read the lexicon files of one language."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Noun:
 
 @dataclass(frozen=True)
 class Frame:
-    """What a verb goes with: classes of subject and object, and phrases."""
+    """A verb's frame: classes of its subject and object, and its phrases."""
 
     verb: str
     subj: frozenset[str]
@@ -36,7 +36,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Adjunct:
-    """An adverbial of time or manner, as a little annotated phrase."""
+    """An adverbial of time or manner, as an annotated phrase."""
 
     spec: str
     tense: str
@@ -45,7 +45,7 @@ class Adjunct:
 
 @dataclass
 class Lexicon:
-    """All word lists of one language."""
+    """The word lists of one language."""
 
     iso: str
     nouns: list[Noun]
@@ -61,14 +61,14 @@ class Lexicon:
 
 
 def read_tsv(path: Path) -> list[Row]:
-    """Read a tab-separated file with a header line."""
+    """Return the rows of a tab-separated file with a header line."""
     with path.open(encoding="utf-8", newline="") as handle:
         rows = csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
         return [{key: value or "" for key, value in row.items() if key} for row in rows]
 
 
 def load(folder: Path) -> Lexicon:
-    """Read the word lists in a folder."""
+    """Return the word lists in a folder."""
     tables = {path.stem: read_tsv(path) for path in sorted(folder.glob("*.tsv"))}
     setup = json.loads((folder / "setup.json").read_text(encoding="utf-8"))
     hand = (folder / "hand.txt").read_text(encoding="utf-8").splitlines()
@@ -103,12 +103,12 @@ def _frame(row: Row) -> Frame:
 
 
 def parse(spec: str, aliases: dict[str, str]) -> Node:
-    """Build a tree from words written form/lemma/UPOS/feats/head/relation[/deps].
+    """Return the tree of words that are written form/lemma/UPOS/feats/head/relation[/deps].
 
     An empty lemma is the form in lower case; the feature field is an alias or
-    a plain FEATS value; a form `a@b` starts a multiword token spelt b; a form
-    that ends in `_` has no space after it, a form `a=b` is a typing error for b;
-    a word with `*` in front is an empty node after the word before it, and its
+    a plain FEATS value. A form `a@b` starts a multiword token spelt b. A form
+    that ends in `_` has no space after it; a form `a=b` is a typing error for b.
+    A word that begins with `*` is an empty node after the word before it, and its
     fifth field is its enhanced edge.
     """
     nodes: list[Node] = []
@@ -117,7 +117,7 @@ def parse(spec: str, aliases: dict[str, str]) -> Node:
         fields = item.split("/")
         fields += [""] * (7 - len(fields))
         form, lemma, upos, alias, head, rel, deps = fields[:7]
-        feats = fs(*(aliases.get(part, part) for part in alias.split("+")))
+        feats = fs(*(aliases.get(name, name) for name in alias.split("+")))
         if form.startswith("*"):
             nodes[-1].empty = "\t".join((form[1:], lemma, upos, feats, head))
             continue

@@ -1,4 +1,4 @@
-"""Dependency trees: building, ordering and writing them as text or CoNLL-U."""
+"""Build and order dependency trees, and write them as text or CoNLL-U."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CLOSERS = (",", ".", ";", ":")
 
 @dataclass(eq=False)
 class Node:
-    """One word with its dependents in surface order on either side."""
+    """A word with its dependents before and after it, in surface order."""
 
     form: str
     lemma: str
@@ -27,27 +27,27 @@ class Node:
     empty: str = ""
 
     def left(self, rel: str, node: Node | None) -> Node:
-        """Attach a dependent before this word, right of those already there."""
+        """Attach a dependent directly before this word; return this word."""
         if node is not None:
             node.rel = rel
             self.before.append(node)
         return self
 
     def right(self, rel: str, node: Node | None) -> Node:
-        """Attach a dependent after this word, right of those already there."""
+        """Attach a dependent after this word and its other dependents; return this word."""
         if node is not None:
             node.rel = rel
             self.after.append(node)
         return self
 
     def first(self, rel: str, node: Node) -> Node:
-        """Attach a dependent as the very first one before this word."""
+        """Attach a dependent as the first of this word's dependents; return this word."""
         node.rel = rel
         self.before.insert(0, node)
         return self
 
     def walk(self, head: Node | None = None) -> Iterator[tuple[Node, Node | None]]:
-        """Yield (word, head) in surface order."""
+        """Yield (word, head) of this word and its descendants, in surface order."""
         for child in self.before:
             yield from child.walk(self)
         yield self, head
@@ -55,14 +55,14 @@ class Node:
             yield from child.walk(self)
 
 
-def fs(*parts: str) -> str:
-    """Join feature strings into one sorted FEATS value."""
-    items = {item for part in parts for item in part.split("|") if item and item != "_"}
+def fs(*values: str) -> str:
+    """Return feature strings as one sorted FEATS value."""
+    items = {item for value in values for item in value.split("|") if item and item != "_"}
     return "|".join(sorted(items, key=str.lower)) or "_"
 
 
 def punct(mark: str) -> Node:
-    """Return a punctuation word."""
+    """Return a punctuation mark as a word."""
     return Node(mark, mark, "PUNCT")
 
 
@@ -86,25 +86,25 @@ class Sentence:
 
 
 def finish(root: Node, surface: Surface, *, wide_marks: bool = False) -> Sentence:
-    """Order the tree, apply the language's spelling rules and make the text."""
+    """Return the sentence of a tree, after the language's spelling rules."""
     tidy(root)
     pairs = list(root.walk())
-    words = [word for word, _ in pairs]
-    position = {id(word): number for number, word in enumerate(words, 1)}
+    nodes = [word for word, _ in pairs]
+    position = {id(word): number for number, word in enumerate(nodes, 1)}
     heads = [0 if head is None else position[id(head)] for _, head in pairs]
-    surface(words)
-    start = next(word for word in words if word.upos != "PUNCT")
+    surface(nodes)
+    start = next(word for word in nodes if word.upos != "PUNCT")
     start.form = start.form[0].upper() + start.form[1:]
     start.mwt = start.mwt[:1].upper() + start.mwt[1:]
     tight = CLOSERS if wide_marks else (*CLOSERS, "?", "!")
-    for word, after in pairwise(words):
+    for word, after in pairwise(nodes):
         if after.form in tight:
             word.glue = True
-    return Sentence(words, heads, _text(words))
+    return Sentence(nodes, heads, _text(nodes))
 
 
 def tidy(root: Node) -> None:
-    """Drop commas at the start of the sentence and before another mark."""
+    """Remove commas at the start of the sentence and before another mark."""
     pairs = list(root.walk())
     for (word, head), (after, _) in pairwise(pairs):
         first = word is pairs[0][0]
@@ -112,29 +112,29 @@ def tidy(root: Node) -> None:
             (head.before if word in head.before else head.after).remove(word)
 
 
-def _text(words: list[Node]) -> str:
-    parts: list[str] = []
+def _text(nodes: list[Node]) -> str:
+    pieces: list[str] = []
     skip = False
-    for index, word in enumerate(words):
+    for index, word in enumerate(nodes):
         if skip:
             skip = False
             continue
-        last = words[index + 1] if word.mwt else word
+        last = nodes[index + 1] if word.mwt else word
         skip = bool(word.mwt)
-        parts.append((word.mwt or word.form) + ("" if last.glue else " "))
-    return "".join(parts).strip()
+        pieces.append((word.mwt or word.form) + ("" if last.glue else " "))
+    return "".join(pieces).strip()
 
 
 def conllu(sentence: Sentence, sent_id: str, xpos: Xpos) -> str:
-    """Return the sentence as a CoNLL-U block."""
+    """Return a sentence as a CoNLL-U block."""
     lines = [f"# sent_id = {sent_id}", f"# text = {sentence.text}"]
-    words = sentence.words
+    nodes = sentence.words
     inside = False
     for number, word, head in sentence.rows:
-        last = number == len(words)
+        last = number == len(nodes)
         glue = word.glue and not last
         if word.mwt:
-            misc = "SpaceAfter=No" if words[number].glue else "_"
+            misc = "SpaceAfter=No" if nodes[number].glue else "_"
             lines.append(_line(f"{number}-{number + 1}", word.mwt, misc=misc))
             glue = False
         elif inside:
