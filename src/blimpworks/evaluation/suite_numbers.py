@@ -36,19 +36,13 @@ def _mean_of_groups(rows: pd.DataFrame, levels: Sequence[str]) -> Record:
     paradigms. A paradigm then weighs 1/2 × 1/3 if there are two phenomena, and three paradigms in
     its phenomenon. ``rows`` have accuracies of paradigms in languages.
     """
-    weights = 1 / rows.groupby([*levels])["n"].transform("size")
+    weights = pd.Series(1.0, index=rows.index)
     for depth, level in enumerate(levels):
-<<<<<<< HEAD
-        parents = rows.groupby([*levels[:depth]]) if depth else rows.groupby(lambda _: 0)
-        weights /= parents[level].transform("nunique")
-    weights /= rows.groupby([*levels])["n"].transform("size")
-    low, high = weighted_interval(rows, weights.tolist())
-=======
         # Rows that are in one group of every wider level share the weight of that group.
         wider_groups = rows.groupby([*levels[:depth]]) if depth else rows.groupby(lambda _: 0)
         weights /= wider_groups[level].transform("nunique")
-    low, high = mean_interval(rows, weights.tolist())
->>>>>>> h-f
+    weights /= rows.groupby([*levels])["n"].transform("size")
+    low, high = weighted_interval(rows, weights.tolist())
     return {"value": float((weights * rows["accuracy"]).sum()), "low": low, "high": high}
 
 
