@@ -5,6 +5,8 @@ import re
 import shlex
 import socket
 from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 
@@ -92,13 +94,40 @@ def test_without_a_network_data_are_embedded_and_the_reason_is_said(monkeypatch,
         assert evaluation.notes[0].startswith(f"Data: {data}")
 
 
-def test_a_hub_that_answers_is_reachable(monkeypatch):
-    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    monkeypatch.delenv("BLIMPWORKS_OFFLINE", raising=False)
+class _Proxy(BaseHTTPRequestHandler):
+    def do_HEAD(self):
+        self.send_response(200 if self.path == "http://hub.invalid/" else 404)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def network(monkeypatch):
+    """Allow the network, without the proxies of this machine."""
+    names = ("no_proxy", "http_proxy", "https_proxy", "all_proxy")
+    for name in ("HF_HUB_OFFLINE", "BLIMPWORKS_OFFLINE", *names):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+def test_a_hub_that_answers_is_reachable(network, monkeypatch):
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         address = f"http://127.0.0.1:{server.getsockname()[1]}"
         monkeypatch.setenv("HF_ENDPOINT", address)
         assert request.hub_is_reachable()
+    assert not request.hub_is_reachable()
+
+
+def test_a_hub_behind_a_proxy_is_reachable(network, monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", "http://hub.invalid")
+    assert not request.hub_is_reachable()
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Proxy) as proxy:
+        Thread(target=proxy.serve_forever, daemon=True).start()
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.server_port}")
+        assert request.hub_is_reachable()
+        proxy.shutdown()
     assert not request.hub_is_reachable()
 
 

@@ -10,14 +10,12 @@ is a campaign: ``write_campaign`` writes its file, which names models, benchmark
 import logging
 import os
 import re
-import socket
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import langcodes
 import yaml
@@ -41,6 +39,7 @@ from blimpworks.errors import UserError
 from blimpworks.evaluation.card import rerun_command
 from blimpworks.files import below, write_text
 from blimpworks.records.job import REPOSITORY
+from blimpworks.retrieval.preflight import unreachable_reason
 from blimpworks.yaml_files import read_yaml
 
 log = logging.getLogger(__name__)
@@ -120,16 +119,10 @@ def parse_languages(text: str) -> tuple[str, ...]:
 
 
 def hub_is_reachable() -> bool:
-    """Return whether the hub of models and data accepts a connection now."""
-    if offline_variable() is not None:
-        return False
-    address = urlsplit(os.environ.get("HF_ENDPOINT") or HUB)
-    port = address.port or (443 if address.scheme == "https" else 80)
-    try:
-        with socket.create_connection((address.hostname or "", port), timeout=3.0):
-            return True
-    except OSError:
-        return False
+    """Return whether the hub of models and data answers now, directly or through a proxy."""
+    hub, limits = os.environ.get("HF_ENDPOINT") or HUB, (3.0, 3.0)
+    # Without retries, since urllib3 would print each.
+    return offline_variable() is None and not unreachable_reason(hub, limits, retries=0)
 
 
 def as_setting(path: Path) -> str:
