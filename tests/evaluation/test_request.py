@@ -201,7 +201,9 @@ def test_a_row_has_the_expected_items_of_each_language_and_the_files_at_hand(set
     assert {*rows} == {*benchmarks()}
     row = rows["multiblimp"]
     expected = {"deu": 2298, "eng": 770, "fra": 2548}
-    assert row == Listed("multiblimp", "MultiBLiMP", "pairs expected", expected, 6, 6)
+    assert row == Listed(
+        "multiblimp", "MultiBLiMP", "pairs expected", expected, "all 6 files on the disk"
+    )
 
 
 def test_files_count_that_were_retrieved_or_are_in_the_mirror(settings, tmp_path):
@@ -223,7 +225,7 @@ def test_a_benchmark_in_other_languages_is_listed_with_those_to_name(settings):
     rows = listed(settings)
     assert rows["turblimp"].is_optional
     assert [*rows["turblimp"].expected] == ["tur"]
-    assert rows["blimp_generated"].origin == "generated here"
+    assert rows["blimp_generated"].source == "generated here"
     only = listed(settings, languages=["eng"])["demo_pairs"]
     assert ([*only.expected], only.optional_languages) == (["eng"], ("deu",))
 

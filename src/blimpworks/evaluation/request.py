@@ -186,12 +186,8 @@ class Listed:
     """Noun for its items in the plural, with "expected" if the paper gives their number."""
     expected: Mapping[str, int | None] = field(default_factory=dict)
     """Number of items by language, before they are built; None if unknown."""
-    files: int = 0
-    """Number of files from outside the repository that its items are made from."""
-    local_files: int = 0
-    """Number of these files that are downloaded, or in the campaign's mirror directory."""
-    origin: str = "in the repository"
-    """Phrase on where its items come from, if ``files`` is 0."""
+    source: str = ""
+    """Phrase on where its items come from, or how many of their files are on the disk."""
     optional_languages: tuple[str, ...] = ()
     """Languages in which it is run only if the user names them."""
     is_optional: bool = False
@@ -266,17 +262,23 @@ def _describe(campaign: Campaign, benchmark: Benchmark) -> Listed:
         row_by_name = {row.name: row for row in rows if isinstance(row, SourceRow | TreebankRow)}
         files = [row for row in row_by_name.values() if is_usable(campaign, row)]
         count_items = benchmark.counted_units or benchmark.expected_units
-        origin = listed.origin
-        if benchmark.own_words:
-            origin = "generated here"
+        # Files that are downloaded, or in the campaign's mirror directory.
+        local = sum(is_local_file(campaign, row) for row in files)
+        if files and local == len(files):
+            source = f"all {local} files on the disk" if local > 1 else "its file is on the disk"
+        elif files:
+            missing = "the others are downloaded" if local else "they are downloaded"
+            source = f"{local} of {len(files)} files on the disk, {missing}"
+        elif benchmark.own_words:
+            source = "generated here"
         elif paper.folder and not paper.folder.resolve().is_relative_to(REPOSITORY):
-            origin = f"in {paper.folder}"
+            source = f"in {paper.folder}"
+        else:
+            source = "in the repository"
         return replace(
             listed,
             expected={lang: count_items(campaign, catalogue, lang) for lang in languages},
-            files=len(files),
-            local_files=sum(is_local_file(campaign, row) for row in files),
-            origin=origin,
+            source=source,
             items=noun if benchmark.counted_units else f"{noun} expected",
         )
     except UserError as error:
@@ -323,13 +325,7 @@ def _lines_on(row: Listed) -> Iterator[str]:
         yield f"{languages}, {row.items} in each: {counts}"
     if row.optional_languages:
         yield f"only with --languages or --benchmarks: {', '.join(row.optional_languages)}"
-    if not row.files:
-        yield row.origin
-    elif row.local_files == row.files:
-        yield f"all {row.files} files on the disk" if row.files > 1 else "its file is on the disk"
-    else:
-        missing = "the others are downloaded" if row.local_files else "they are downloaded"
-        yield f"{row.local_files} of {row.files} files on the disk, {missing}"
+    yield row.source
 
 
 def listing_text(rows: Sequence[Listed]) -> str:
