@@ -55,7 +55,7 @@ def _text_of(path: Path) -> str:
 
 def available_memory_gb() -> float | None:
     """Return the free and reclaimable memory [GB] within the limits of this process."""
-    free_gb = [psutil.virtual_memory().available / 1e9]
+    free_gb: list[float] = [psutil.virtual_memory().available / 1e9]
     try:
         # The limits of a control group hold for the groups inside it as well.
         nested = [(group, *group.parents) for group in memory_groups()]
