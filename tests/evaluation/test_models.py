@@ -3,6 +3,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 from huggingface_hub import constants
 from safetensors import safe_open
@@ -436,9 +437,11 @@ def groups(tmp_path, monkeypatch):
     """Make control groups of a container within a slice, on a machine with 8 GB to spare."""
     own = tmp_path / "slice" / "own"
     own.mkdir(parents=True)
-    meminfo = tmp_path / "meminfo"
-    meminfo.write_text("MemTotal: 16000000 kB\nMemAvailable: 8000000 kB\nHugePages_Total: 0\n")
-    monkeypatch.setattr(library, "MEMINFO", meminfo)
+    kilobytes = {"MemTotal": 16_000_000, "MemFree": 3_000_000, "MemAvailable": 8_000_000}
+    kilobytes |= dict.fromkeys(("Buffers", "Cached", "Shmem", "Active", "Inactive"), 0)
+    lines = (f"{name}: {number} kB\n" for name, number in kilobytes.items())
+    (tmp_path / "meminfo").write_text("".join(lines))
+    monkeypatch.setattr(psutil, "PROCFS_PATH", str(tmp_path))
     monkeypatch.setattr(library, "CGROUPS", tmp_path)
     monkeypatch.setattr(library, "memory_groups", lambda: [own])
     return own

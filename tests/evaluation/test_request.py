@@ -3,6 +3,8 @@ import re
 import shlex
 import socket
 from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 
@@ -89,13 +91,40 @@ def test_without_a_network_data_are_embedded_and_the_reason_is_said(monkeypatch,
         assert evaluation.notes[0].startswith(f"Data: {data}")
 
 
-def test_a_hub_that_answers_is_reachable(monkeypatch):
-    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    monkeypatch.delenv("BLIMPWORKS_OFFLINE", raising=False)
+class _Proxy(BaseHTTPRequestHandler):
+    def do_HEAD(self):
+        self.send_response(200 if self.path == "http://hub.invalid/" else 404)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def network(monkeypatch):
+    """Allow the network, without the proxies of this machine."""
+    names = ("no_proxy", "http_proxy", "https_proxy", "all_proxy")
+    for name in ("HF_HUB_OFFLINE", "BLIMPWORKS_OFFLINE", *names):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+def test_a_hub_that_answers_is_reachable(network, monkeypatch):
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         address = f"http://127.0.0.1:{server.getsockname()[1]}"
         monkeypatch.setenv("HF_ENDPOINT", address)
         assert request.hub_is_reachable()
+    assert not request.hub_is_reachable()
+
+
+def test_a_hub_behind_a_proxy_is_reachable(network, monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", "http://hub.invalid")
+    assert not request.hub_is_reachable()
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Proxy) as proxy:
+        Thread(target=proxy.serve_forever, daemon=True).start()
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.server_port}")
+        assert request.hub_is_reachable()
+        proxy.shutdown()
     assert not request.hub_is_reachable()
 
 
@@ -166,7 +195,9 @@ def test_a_row_has_the_expected_items_of_each_language_and_the_files_at_hand(set
     assert {*rows} == {*benchmarks()}
     row = rows["multiblimp"]
     expected = {"deu": 2298, "eng": 770, "fra": 2548}
-    assert row == Listed("multiblimp", "MultiBLiMP", "pairs expected", expected, 6, 6)
+    assert row == Listed(
+        "multiblimp", "MultiBLiMP", "pairs expected", expected, "all 6 files on the disk"
+    )
 
 
 def test_files_count_that_were_retrieved_or_are_in_the_mirror(settings, tmp_path):
@@ -188,7 +219,7 @@ def test_a_benchmark_in_other_languages_is_listed_with_those_to_name(settings):
     rows = listed(settings)
     assert rows["turblimp"].is_optional
     assert [*rows["turblimp"].expected] == ["tur"]
-    assert rows["blimp_generated"].origin == "generated here"
+    assert rows["blimp_generated"].source == "generated here"
     only = listed(settings, languages=["eng"])["demo_pairs"]
     assert ([*only.expected], only.optional_languages) == (["eng"], ("deu",))
 

@@ -283,23 +283,20 @@ def task_name(*names: str) -> str:
     return "_".join(re.sub(r"[^\w.+#-]+", "_", name).strip("_") for name in names)
 
 
-def _metrics(rows: Sequence[Mapping[Any, Any]], method: str) -> dict[str, tuple[float, int]]:
-    """Return {metric of the harness: (accuracy, number of items)}; ``method``: the main method."""
-    by_method = {row["method"]: (float(row["accuracy"]), int(row["n"])) for row in rows}
-    metrics = {metric_name(name): value for name, value in by_method.items()}
-    if "acc" not in metrics and method in by_method:
-        metrics = {"acc": by_method[method], **metrics}
-    return metrics
-
-
 SECTIONS = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
 """Keys of a results file whose values have an entry for each task."""
 
 
 def _task_entries(
-    task: str, metrics: Mapping[str, tuple[float, int]], counts: Record, config: Record
+    task: str, rows: Sequence[Mapping[Any, Any]], counts: Record, config: Record
 ) -> dict[str, Any]:
-    """Return a task's entry in each of ``SECTIONS``; ``metrics`` are {name: (accuracy, n)}."""
+    """Return a task's entry in each of ``SECTIONS``, from its rows of accuracies."""
+    by_method = {row["method"]: (float(row["accuracy"]), int(row["n"])) for row in rows}
+    # {metric of the harness: (accuracy, number of items)}
+    metrics = {metric_name(name): value for name, value in by_method.items()}
+    main_method = config["metadata"]["method"]
+    if "acc" not in metrics and main_method in by_method:
+        metrics = {"acc": by_method[main_method], **metrics}
     judged_items = max((n for _, n in metrics.values()), default=0)
     results: dict[str, Any] = {"name": task, "alias": task, "sample_len": judged_items}
     for metric, (accuracy, n) in metrics.items():
@@ -372,8 +369,8 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
                 if (lang, phenomenon) in skipped:
                     counts["skipped"] = skipped[lang, phenomenon]["n"]
                     counts["skipped_because"] = skipped[lang, phenomenon]["reasons"]
-                metrics = _metrics(rows[phenomenon], method)
-                for section, entry_of_task in _task_entries(task, metrics, counts, config).items():
+                entries = _task_entries(task, rows[phenomenon], counts, config)
+                for section, entry_of_task in entries.items():
                     sections[section][task] = entry_of_task
     described, date = card["models"][model], card["date"]
     name, size = described["hf_id"] or model, described["parameters"]

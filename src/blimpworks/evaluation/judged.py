@@ -52,12 +52,7 @@ REASONS = {
 }
 """Reasons why a sentence or prompt has no result, by its status in scores or answers."""
 JUDGEMENT_COLUMNS = [*KEY, "phenomenon", "method", "correct", "margin"]
-
-
-def read_judgements(path: Path) -> pd.DataFrame:
-    """Read a table of judgements by all methods, with NaN for a missing verdict or margin."""
-    frame: pd.DataFrame = read_table(JUDGEMENTS, path, JUDGEMENT_COLUMNS).to_pandas()
-    return frame.astype(dict.fromkeys(["paradigm", "phenomenon", "method"], object))
+"""Columns of judgements that are read. A missing verdict (``correct``) or margin is NaN."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +95,8 @@ class Tables:
         by_lang: dict[str, dict[str, pd.DataFrame]] = {lang: {} for lang in self.benchmark["items"]}
         for model, languages in self.benchmark["languages"].items():
             for lang in languages:
-                rows = read_judgements(self.path("judgements", lang, model))
+                path = self.path("judgements", lang, model)
+                rows = read_plain(JUDGEMENTS, path, JUDGEMENT_COLUMNS)
                 main = rows[rows["method"] == self.methods[model]]
                 by_lang[lang][model] = main.reset_index(drop=True)
         return by_lang

@@ -13,6 +13,8 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
+import psutil
+
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.engines import default_engine, engines, find_engine, obstacle
 from blimpworks.cluster.attempt import CGROUPS, memory_groups
@@ -22,7 +24,6 @@ from blimpworks.errors import UserError
 from blimpworks.evaluation.models import ResolvedModel, size_text
 from blimpworks.records.job import REPOSITORY
 
-MEMINFO = Path("/proc/meminfo")
 CPUINFO = Path("/proc/cpuinfo")
 INSTRUCTIONS = {
     "bfloat16": {"avx512_bf16", "amx_bf16", "bf16"},
@@ -54,10 +55,7 @@ def _text_of(path: Path) -> str:
 
 def available_memory_gb() -> float | None:
     """Return the free and reclaimable memory [GB] within the limits of this process."""
-    fields = dict(line.split(":", 1) for line in _text_of(MEMINFO).splitlines() if ":" in line)
-    free_gb = []
-    if "MemAvailable" in fields:
-        free_gb.append(int(fields["MemAvailable"].split()[0]) * 1024 / 1e9)
+    free_gb: list[float] = [psutil.virtual_memory().available / 1e9]
     try:
         # The limits of a control group hold for the groups inside it as well.
         nested = [(group, *group.parents) for group in memory_groups()]
@@ -76,7 +74,7 @@ def available_memory_gb() -> float | None:
                 # The kernel frees its cache of files when memory is needed.
                 cached = int(stat.get("total_inactive_file", stat.get("inactive_file", 0)))
                 free_gb.append((int(limit) - int(usage) + cached) / 1e9)
-    return min(free_gb, default=None)
+    return min(free_gb)
 
 
 def visible_gpus_gb() -> tuple[float, ...]:

@@ -36,6 +36,7 @@ STARTS = {"bos": "after the start symbol", "eos": "after the end symbol", "skip"
 """Phrases on how the first token is scored, by policy, for models without a loaded tokenizer."""
 PER_LANGUAGE = "/{lang}"
 """End of the address of a model that has a checkpoint for each language."""
+NO_FACTS = ModelFacts("")
 
 
 def size_text(gigabytes: float) -> str:
@@ -59,26 +60,20 @@ class ResolvedModel:
     in_catalogue: bool = False
     revision: str = ""
     """Branch, tag or commit that the user named; the row has the commit."""
-    file_gb: float = 0.0
-    """Size of its files [GB], for a model whose number of parameters is unknown."""
-    quantisation: str = ""
-    """Name of the quantisation of its weights; empty for none."""
+    facts: ModelFacts = NO_FACTS
+    """Facts from its files; ``NO_FACTS`` for a model of the catalogue, whose files are not read."""
     notes: tuple[str, ...] = ()
     """Sentences to print before the run."""
-    start: str = ""
-    """Phrase on the token before the first one; empty if its tokenizer was not loaded."""
-    code: str = ""
-    """Digest of the code in its folder, if the user let this code run; else empty."""
 
     @property
     def weights_gb(self) -> float:
         """Size of its weights in its dtype [GB]."""
-        return (self.row.parameters or 0) * BYTES.get(self.row.dtype, 4) or self.file_gb
+        return (self.row.parameters or 0) * BYTES.get(self.row.dtype, 4) or self.facts.file_gb
 
     @property
     def described(self) -> str:
         """Line with the model's label, settings and source."""
-        row, size = self.row, size_text(self.file_gb) if self.file_gb else ""
+        row, size = self.row, size_text(self.facts.file_gb) if self.facts.file_gb else ""
         if billions := row.parameters:
             number = f"{billions * 1e9:.0f}"
             for unit, billions_of_unit in (("thousand", 1e-6), ("million", 1e-3), ("billion", 1.0)):
@@ -87,7 +82,7 @@ class ResolvedModel:
             size = f"{number} parameters ({size_text(self.weights_gb)})"
         facts = [row.architecture, row.dtype, size]
         if row.architecture in ("causal", "lstm"):
-            start = self.start or STARTS.get(row.first_token, row.first_token)
+            start = self.facts.start or STARTS.get(row.first_token, row.first_token)
             facts.append(f"first token {start}")
         if row.architecture == "causal":
             facts.append("chat template" if row.tuning == "chat" else "no chat template")
@@ -173,15 +168,7 @@ def _from_facts(
         "gated": "no",
         **columns,
     }
-    return ResolvedModel(
-        argument,
-        _row(values, overrides, argument),
-        components,
-        file_gb=facts.file_gb,
-        quantisation=facts.quantisation,
-        start=facts.start,
-        code=facts.code,
-    )
+    return ResolvedModel(argument, _row(values, overrides, argument), components, facts=facts)
 
 
 def _has_model(folder: Path) -> bool:
@@ -434,7 +421,7 @@ def resolve_models(
             "n-gram file, or a name in config/models.tsv."
         )
     models = [resolve_model(argument, catalogue, overrides, trusted) for argument in arguments]
-    unused = [digest for digest in trusted if digest not in {model.code for model in models}]
+    unused = [digest for digest in trusted if digest not in {model.facts.code for model in models}]
     if unused:
         raise UserError(
             f"--run-model-code names {unused[0]}, and no model named here has code of its own with "

@@ -10,14 +10,12 @@ is a campaign: ``write_campaign`` writes its file, which names models, benchmark
 import logging
 import os
 import re
-import socket
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import langcodes
 import yaml
@@ -41,6 +39,7 @@ from blimpworks.errors import UserError
 from blimpworks.evaluation.card import rerun_command
 from blimpworks.files import below, write_text
 from blimpworks.records.job import REPOSITORY
+from blimpworks.retrieval.preflight import unreachable_reason
 from blimpworks.yaml_files import read_yaml
 
 log = logging.getLogger(__name__)
@@ -120,16 +119,10 @@ def parse_languages(text: str) -> tuple[str, ...]:
 
 
 def hub_is_reachable() -> bool:
-    """Return whether the hub of models and data accepts a connection now."""
-    if offline_variable() is not None:
-        return False
-    address = urlsplit(os.environ.get("HF_ENDPOINT") or HUB)
-    port = address.port or (443 if address.scheme == "https" else 80)
-    try:
-        with socket.create_connection((address.hostname or "", port), timeout=3.0):
-            return True
-    except OSError:
-        return False
+    """Return whether the hub of models and data answers now, directly or through a proxy."""
+    hub, limits = os.environ.get("HF_ENDPOINT") or HUB, (3.0, 3.0)
+    # Without retries, since urllib3 would print each.
+    return offline_variable() is None and not unreachable_reason(hub, limits, retries=0)
 
 
 def as_setting(path: Path) -> str:
@@ -193,12 +186,8 @@ class Listed:
     """Noun for its items in the plural, with "expected" if the paper gives their number."""
     expected: Mapping[str, int | None] = field(default_factory=dict)
     """Number of items by language, before they are built; None if unknown."""
-    files: int = 0
-    """Number of files from outside the repository that its items are made from."""
-    local_files: int = 0
-    """Number of these files that are downloaded, or in the campaign's mirror directory."""
-    origin: str = "in the repository"
-    """Phrase on where its items come from, if ``files`` is 0."""
+    source: str = ""
+    """Phrase on where its items come from, or how many of their files are on the disk."""
     optional_languages: tuple[str, ...] = ()
     """Languages in which it is run only if the user names them."""
     is_optional: bool = False
@@ -273,17 +262,23 @@ def _describe(campaign: Campaign, benchmark: Benchmark) -> Listed:
         row_by_name = {row.name: row for row in rows if isinstance(row, SourceRow | TreebankRow)}
         files = [row for row in row_by_name.values() if is_usable(campaign, row)]
         count_items = benchmark.counted_units or benchmark.expected_units
-        origin = listed.origin
-        if benchmark.own_words:
-            origin = "generated here"
+        # Files that are downloaded, or in the campaign's mirror directory.
+        local = sum(is_local_file(campaign, row) for row in files)
+        if files and local == len(files):
+            source = f"all {local} files on the disk" if local > 1 else "its file is on the disk"
+        elif files:
+            missing = "the others are downloaded" if local else "they are downloaded"
+            source = f"{local} of {len(files)} files on the disk, {missing}"
+        elif benchmark.own_words:
+            source = "generated here"
         elif paper.folder and not paper.folder.resolve().is_relative_to(REPOSITORY):
-            origin = f"in {paper.folder}"
+            source = f"in {paper.folder}"
+        else:
+            source = "in the repository"
         return replace(
             listed,
             expected={lang: count_items(campaign, catalogue, lang) for lang in languages},
-            files=len(files),
-            local_files=sum(is_local_file(campaign, row) for row in files),
-            origin=origin,
+            source=source,
             items=noun if benchmark.counted_units else f"{noun} expected",
         )
     except UserError as error:
@@ -330,13 +325,7 @@ def _lines_on(row: Listed) -> Iterator[str]:
         yield f"{languages}, {row.items} in each: {counts}"
     if row.optional_languages:
         yield f"only with --languages or --benchmarks: {', '.join(row.optional_languages)}"
-    if not row.files:
-        yield row.origin
-    elif row.local_files == row.files:
-        yield f"all {row.files} files on the disk" if row.files > 1 else "its file is on the disk"
-    else:
-        missing = "the others are downloaded" if row.local_files else "they are downloaded"
-        yield f"{row.local_files} of {row.files} files on the disk, {missing}"
+    yield row.source
 
 
 def listing_text(rows: Sequence[Listed]) -> str:

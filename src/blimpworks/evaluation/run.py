@@ -191,12 +191,6 @@ class Interrupts:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGINT)
 
-    def forward_to(self, process: subprocess.Popen[str]) -> None:
-        """Forward signals to this process, even one that came while the process was started."""
-        self.process = process
-        if self.caught:
-            self.interrupt()
-
     def __exit__(self, *_: object) -> None:
         if self.process is not None and self.process.poll() is None:
             self.interrupt()
@@ -221,7 +215,9 @@ def run_snakemake(
             stderr=subprocess.PIPE, text=True, errors="replace",
             env=os.environ | {"PYTHONUNBUFFERED": "1"}, pass_fds=[lock], process_group=0,
         )  # fmt: skip
-        interrupts.forward_to(process)
+        interrupts.process = process
+        if interrupts.caught:  # while the process was started
+            interrupts.interrupt()
         reader = Thread(target=output.read, args=(process.stderr, log), daemon=True)
         reader.start()
         output.follow(process, get_status, console)

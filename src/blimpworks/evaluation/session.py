@@ -222,7 +222,7 @@ class Evaluation:
             "limit": self.limit,
             "scoring": merged(scoring, self.scoring),
             "report_card": card,
-            "run_model_code": {model.row.name: model.code for model in self.models if model.code},
+            "run_model_code": {m.row.name: m.facts.code for m in self.models if m.facts.code},
         }
         return settings | {k: value for k, value in optional.items() if value not in (None, [], {})}
 
@@ -271,15 +271,15 @@ class Evaluation:
             gpus = tuple(gpu.memory_gb for gpu in site.gpus) if site else ()
             machine = replace(machine, memory_gb=None, gpus_gb=gpus)
         for model in models:
-            engine, notes = self.engine, model.notes
-            if model.code:
+            engine, notes, facts = self.engine, model.notes, model.facts
+            if facts.code:
                 # By default the fastest engine is chosen, which may not run a model's code.
                 engine = model.row.engine if engine == AUTO else engine
-                notes += (f"{model.row.label} runs code of its own: {model.code}.",)
+                notes += (f"{model.row.label} runs code of its own: {facts.code}.",)
             row = choose_engine(model.row, engine, machine)
             if not find_engine(row.engine).quantised:
-                refuse_quantised(model.quantisation, model.argument)
-            if model.code and not find_engine(row.engine).own_code:
+                refuse_quantised(facts.quantisation, model.argument)
+            if facts.code and not find_engine(row.engine).own_code:
                 raise UserError(
                     f"--engine is {engine!r}, which runs no code of a model's own, and "
                     f"{model.argument} has some; leave it out."
@@ -363,10 +363,9 @@ class Evaluation:
             self.notes.append("The suite's printed numbers may have another first token.")
         elif self.suite is not None and "first_token" in settings.get("scoring", {}):
             start = f"as the suite has it ({settings['scoring']['first_token']})"
-            self.models = [
-                replace(model, start=start) if model.row.architecture == "causal" else model
-                for model in self.models
-            ]
+            for number, model in enumerate(self.models):
+                if model.row.architecture == "causal":
+                    self.models[number] = replace(model, facts=replace(model.facts, start=start))
         # The table has the repository's models too, because the report card ranks ours among them.
         rows = dict(request.repository_catalogue().models)
         rows.update((model.row.name, model.row) for model in self.models)

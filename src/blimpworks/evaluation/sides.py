@@ -32,13 +32,13 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
 from blimpworks.evaluation.card import Record
-from blimpworks.evaluation.judged import JUDGEMENT_COLUMNS, read_judgements
+from blimpworks.evaluation.judged import JUDGEMENT_COLUMNS
 from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import load_json, sha256_of, text_of
 from blimpworks.interop.lm_eval import METRICS, sentences_of
 from blimpworks.items import ALL, SAMPLED
-from blimpworks.tables import ACCURACIES, ITEMS, made_by, read_table
+from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, made_by, read_table
 
 ACCURACY_KEY = ["benchmark", "model", "lang", "phenomenon", "paradigm", "method"]
 
@@ -119,7 +119,8 @@ class Side:
 
     def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
         """Read a model's judgements by all methods, with the columns ``JUDGEMENT_COLUMNS``."""
-        return read_judgements(self.judgement_table(benchmark, lang, model))
+        path = self.judgement_table(benchmark, lang, model)
+        return read_plain(JUDGEMENTS, path, JUDGEMENT_COLUMNS)
 
     def items(self, benchmark: str, lang: str, model: str) -> Path:
         """Return the path of the items that a model was judged on."""

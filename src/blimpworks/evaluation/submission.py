@@ -79,10 +79,8 @@ class Question:
     phenomenon: str
     texts: Sequence[str]
     """Texts to choose from; the first is right."""
-    row_ids: Sequence[str]
-    """Ids of the item's rows in the table: one for a pair, else one for each option."""
-    spans: Sequence[tuple[int, int]]
-    """Start and end of the critical region in the sentence of each text."""
+    options: Mapping[str, tuple[int, int]]
+    """{id of an option's row: start and end of the option in its sentence}; empty for a pair."""
 
 
 def read_questions(path: Path, form: Predictions) -> dict[str, list[Question]]:
@@ -97,24 +95,24 @@ def read_questions(path: Path, form: Predictions) -> dict[str, list[Question]]:
         rows_by_item.setdefault(key, []).append(row)
     questions: dict[str, list[Question]] = {}
     for key, item_rows in rows_by_item.items():
-        spans, texts = [], []
+        texts, options = list[str](), dict[str, tuple[int, int]]()
         for row in item_rows:
             if "item" not in row:  # a pair
                 side_spans = [(side, row[f"{side}_start"], row[f"{side}_end"]) for side in SIDES]
             elif "option" in row["regions"]:  # one condition of an item: an option
                 region = row["regions"].index("option")
-                side_spans = [("good", row["region_starts"][region], row["region_ends"][region])]
+                start, end = row["region_starts"][region], row["region_ends"][region]
+                options[row["item_id"]] = (start, end)
+                side_spans = [("good", start, end)]
             else:
                 raise UserError(
                     f"{path} has items without options, which have no predictions; leave the key "
                     "'predictions' of their task out of the suite."
                 )
             for side, start, end in side_spans:
-                spans.append((start, end))
                 option = row[side][start:end]
                 texts.append(form.answer.format(sentence=row[side], option=option))
-        ids = [row["item_id"] for row in item_rows]
-        question = Question(key, item_rows[0]["phenomenon"], texts, ids, spans)
+        question = Question(key, item_rows[0]["phenomenon"], texts, options)
         _, paradigm = key
         questions.setdefault(form.groups.get(paradigm, paradigm), []).append(question)
     return questions
@@ -144,7 +142,7 @@ def _option_sums(side: Side, key: TableKey, questions: Sequence[Question]) -> di
     """Return the sum of the token log-probabilities [nats] of each option, by row id."""
     span_by_row: dict[str, tuple[int, int]] = {}
     for question in questions:
-        span_by_row.update(zip(question.row_ids, question.spans, strict=True))
+        span_by_row.update(question.options)
     items = read_table(ITEMS, side.items(*key), ["item_id", "good"])
     ids = items["item_id"].to_pylist()
     starts, ends = zip(*(span_by_row[row_id] for row_id in ids), strict=True)
@@ -171,7 +169,7 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
     item_keys = zip(judged["item_id"], judged["paradigm"], strict=True)
     margins = dict(zip(item_keys, judged["margin"], strict=True))
     questions = read_questions(path, form)
-    with_options = [q for group in questions.values() for q in group if len(q.row_ids) > 1]
+    with_options = [q for group in questions.values() for q in group if q.options]
     sum_by_row = _option_sums(side, key, with_options) if with_options else {}
     groups: dict[str, Group] = {}
     for name, group in questions.items():
@@ -181,8 +179,8 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
             # negative margin, the model chooses the wrong text, or the most probable wrong text.
             margin = margins[question.key]
             position = 0 if margin >= 0 else 1
-            if position and len(question.row_ids) > 1:
-                wrong_sums = [sum_by_row[row_id] for row_id in question.row_ids[1:]]
+            if position and question.options:
+                _, *wrong_sums = (sum_by_row[row_id] for row_id in question.options)
                 position += wrong_sums.index(max(wrong_sums))
             # The logistic function of the margin, in a form that cannot overflow.
             odds = math.exp(-abs(margin))

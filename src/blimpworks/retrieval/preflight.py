@@ -51,11 +51,14 @@ def _name_files(names: Sequence[str]) -> str:
     return f"{len(names)} files, such as {names[0]}" if len(names) > 1 else names[0]
 
 
-def _unreachable_reason(url: str) -> str:
-    """Return the reason why a host cannot be reached; empty if it answers, even slowly."""
-    with open_session(retries=1) as session:
+def unreachable_reason(url: str, limits: tuple[float, float] = LIMITS, *, retries: int = 1) -> str:
+    """Return the reason why a host cannot be reached; empty if it answers, even slowly.
+
+    The environment's proxies are used. ``limits`` are as ``LIMITS``.
+    """
+    with open_session(retries) as session:
         try:
-            session.head(urljoin(url, "/"), timeout=LIMITS, allow_redirects=False)
+            session.head(urljoin(url, "/"), timeout=limits, allow_redirects=False)
         except ReadTimeout:
             return ""
         except RequestException as error:
@@ -69,7 +72,7 @@ def _unreachable_hosts(urls: Iterable[str]) -> dict[str, str]:
     logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
     url_by_host = {host_of(url): url for url in urls}
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        causes = zip(url_by_host, pool.map(_unreachable_reason, url_by_host.values()), strict=True)
+        causes = zip(url_by_host, pool.map(unreachable_reason, url_by_host.values()), strict=True)
         return {host: cause for host, cause in causes if cause}
 
 
@@ -154,7 +157,7 @@ def _hub_obstacles(needs: Sequence[HubNeed]) -> Iterator[str]:
         from huggingface_hub import constants, get_token
     except ModuleNotFoundError:  # it may be installed in the environment of the jobs
         return
-    if cause := _unreachable_reason(constants.ENDPOINT):
+    if cause := unreachable_reason(constants.ENDPOINT):
         yield (
             f"no connection for {len(needs)} models: {cause}; check the network and proxy, or set "
             "HF_HUB_OFFLINE=1 where a cache of the hub's client has them"
