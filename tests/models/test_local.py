@@ -2,7 +2,9 @@ import ast
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -16,7 +18,7 @@ from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models import checkpoint
-from blimpworks.models.facts import UserChoice, architecture_of, facts_of, format_of
+from blimpworks.models.facts import UserChoice, architecture_of, facts_of, first_token_of, format_of
 from blimpworks.models.hub_tokenizers import load_tokenizer
 from blimpworks.models.pickled import convert_weights
 from blimpworks.models.retrieve import take_local
@@ -265,6 +267,18 @@ def test_a_vocabulary_of_other_letters_is_not_read_like_that_of_gpt2(folder):
     (folder / "vocab.json").write_text(json.dumps({text: n for n, text in enumerate(letters)}))
     with pytest.raises(UserError, match="has a vocabulary without 'Ġ', and transformers would"):
         facts_of(folder)
+
+
+def test_a_vocabulary_of_words_that_python_divides_is_read(trained, tmp_path, monkeypatch):
+    # RoFormer splits texts by a library for Chinese.
+    library = SimpleNamespace(tokenize=lambda text, hmm: [(text, 0, len(text))])
+    monkeypatch.setitem(sys.modules, "rjieba", library)
+    folder = tiny.unsealed(trained("masked"), tmp_path / "mine")
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+    edit(folder / "config.json", model_type="roformer")
+    (folder / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ndog\n好\n")
+    assert first_token_of(folder, "masked", "mine") == ("bos", "")
 
 
 @pytest.mark.parametrize(("architecture", "role"), [("causal", "bos"), ("masked", "mask")])
