@@ -292,6 +292,10 @@ def test_a_token_that_the_model_was_not_trained_with_is_refused(
         facts_of(folder)
     if role == "bos":
         assert facts_of(folder, UserChoice(first_token="eos")).first_token == "eos"
+        facts = {"architecture": "causal", "dtype": "float32", "first_token": "eos"}
+        description = checkpoint.Description(name="tiny", scope="multi", **facts)
+        taken = take_local(folder, description, tmp_path / "taken" / checkpoint.FILE_NAME)
+        assert taken.first_token == "eos"
 
 
 def test_a_tokenizer_of_bytes_needs_no_files(folder):
