@@ -468,6 +468,14 @@ def test_causes_without_effects_and_effects_without_causes(numbers_of_b, params,
     assert compared.same == 2 - len(reasons)
 
 
+def test_numbers_that_are_infinite_in_both_runs_have_not_changed():
+    for run in (Path("a"), Path("b")):
+        make(run / "items/p/deu.parquet")
+        numbers(run, [run / "items/p/deu.parquet"], {"deu": float("inf")})
+    compared = compare_runs(Path("a"), Path("b"))
+    assert (compared.same, compared.moves) == (1, [])
+
+
 def test_a_language_that_only_one_run_has_is_named():
     campaign(Path("a"), 5, 7)
     campaign(Path("b"), 5, 7)

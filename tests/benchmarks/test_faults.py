@@ -118,6 +118,8 @@ FAULTS = [
         {"a.jsonl": '{"good": "x", "bad": "\\ud83d"}\n'}),
     ("a.csv:2: its pair would be with line 5, and 'where' or 'skip_lines' may have left out one",
         {**LABELS, "where": {"k": "x"}}, "s,ok,k\nA.,1,x\nB.,0,y\nC.,1,y\nD.,0,x\n"),
+    ("a.csv:3: its pair would be with line 4, and 'where' or 'skip_lines' may have left out one",
+        {**LABELS, "where": {"k": "x"}}, "s,ok,k\nA.,1,y\nB.,0,x\nC.,1,x\nD.,0,y\n"),
     ("a.csv:5: its pair would be with line 6, and 'where' or 'skip_lines' may have left out one",
         {**LABELS, "skip_lines": {"a.csv": [4, 7], "reason": "cut"}},
         "s,ok\nA.,1\nB.,0\nC.,1\nD.,0\nE.,1\nF.,0\n"),

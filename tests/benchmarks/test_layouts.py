@@ -101,6 +101,12 @@ RUSSIAN_CSV = "good,bad\nКошки спят.,Кошки спит.\n"
         ("a.tsv", "\ufeffgood\tbad\r\n" + "\t".join(SENTENCES), {"encoding": "utf-8"}, [SENTENCES]),
         ("a.csv", "good|bad\n" + "|".join(SENTENCES) + "\n", {"quotes": "none"}, [SENTENCES]),
         ("a.jsonl", jsonl(dict(zip(("good", "bad"), SENTENCES, strict=True))), {}, [SENTENCES]),
+        # A text of a divided column is divided, too.
+        (
+            *("a.csv", "id,s\n1,It rains./It rain.|no\n"),
+            {"split": {"s": "|", "s.0": "/"}, "good": "s.0.0", "bad": "s.0.1"},
+            [("It rains.", "It rain.")],
+        ),
         # A workbook contains the time, which would differ in the test's name between workers.
         pytest.param(
             *("a.xlsx", workbook(("It_x000D_\nrains.", "It rain.")), {}),

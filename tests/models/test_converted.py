@@ -247,6 +247,7 @@ def test_the_tokenizer_and_template_of_an_adapter_replace_those_of_its_base(orig
     # The template in the adapter's settings of its tokenizer counts, not the file of the base.
     base = shutil.copytree(original.parent, tmp_path / "base")
     (base / "chat_template.jinja").write_text("of the base")
+    (base / "adapter_config.json").write_text("{}")
     write_adapter(tmp_path / "other", base)
     settings = json.loads((base / "tokenizer_config.json").read_text())
     (tmp_path / "other" / "tokenizer_config.json").write_text(
@@ -254,6 +255,7 @@ def test_the_tokenizer_and_template_of_an_adapter_replace_those_of_its_base(orig
     )
     merged = converted.merge_adapter(tmp_path / "other")
     assert load_tokenizer(merged).tokenizer.chat_template == template
+    assert not (merged / "adapter_config.json").exists()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@ import ast
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -16,7 +18,7 @@ from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models import checkpoint
-from blimpworks.models.facts import UserChoice, architecture_of, facts_of, format_of
+from blimpworks.models.facts import UserChoice, architecture_of, facts_of, first_token_of, format_of
 from blimpworks.models.hub_tokenizers import load_tokenizer
 from blimpworks.models.pickled import convert_weights
 from blimpworks.models.retrieve import take_local
@@ -267,6 +269,18 @@ def test_a_vocabulary_of_other_letters_is_not_read_like_that_of_gpt2(folder):
         facts_of(folder)
 
 
+def test_a_vocabulary_of_words_that_python_divides_is_read(trained, tmp_path, monkeypatch):
+    # RoFormer splits texts by a library for Chinese.
+    library = SimpleNamespace(tokenize=lambda text, hmm: [(text, 0, len(text))])
+    monkeypatch.setitem(sys.modules, "rjieba", library)
+    folder = tiny.unsealed(trained("masked"), tmp_path / "mine")
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+    edit(folder / "config.json", model_type="roformer")
+    (folder / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ndog\n好\n")
+    assert first_token_of(folder, "masked", "mine") == ("bos", "")
+
+
 @pytest.mark.parametrize(("architecture", "role"), [("causal", "bos"), ("masked", "mask")])
 def test_a_token_that_the_model_was_not_trained_with_is_refused(
     trained, tmp_path, architecture, role
@@ -278,6 +292,10 @@ def test_a_token_that_the_model_was_not_trained_with_is_refused(
         facts_of(folder)
     if role == "bos":
         assert facts_of(folder, UserChoice(first_token="eos")).first_token == "eos"
+        facts = {"architecture": "causal", "dtype": "float32", "first_token": "eos"}
+        description = checkpoint.Description(name="tiny", scope="multi", **facts)
+        taken = take_local(folder, description, tmp_path / "taken" / checkpoint.FILE_NAME)
+        assert taken.first_token == "eos"
 
 
 def test_a_tokenizer_of_bytes_needs_no_files(folder):

@@ -158,6 +158,10 @@ HARMLESS = {
         ("main", "from blimpworks.sample.tools import CONSTANT, Base", "from .tools import *"),
         ("__init__", "import reexported", "import *"),
     ],
+    "all-names-of-each-other": [
+        ("tools", REGISTRY, f"from .alone import *\n{REGISTRY}"),
+        ("alone", "def alone", "from .tools import *\n\ndef alone"),
+    ],
     "imported-by-full-name": [
         ("main", "from blimpworks.sample import tools", "import blimpworks.sample.tools"),
         ("main", "tools.by_module()", "blimpworks.sample.tools.by_module()"),

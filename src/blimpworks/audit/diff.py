@@ -318,8 +318,9 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
         # with one NaN is false.
         before, after = joined["value_x"].astype(float), joined["value_y"].astype(float)
         same_text = joined["text_x"] == joined["text_y"]
-        same_number = ((before - after).abs() <= TOLERANCE) & same_text
-        unchanged = same_number | (before.isna() & after.isna())
+        # Infinite values have no difference.
+        same_number = (before == after) | ((before - after).abs() <= TOLERANCE)
+        unchanged = (same_number & same_text) | (before.isna() & after.isna())
         number_of_same += int(unchanged.sum())
         for cell in joined[~unchanged].to_dict("records"):
             row_filter = json.loads(cell["filter_y"])

@@ -41,7 +41,8 @@ class Account:
     columns: dict[str, bool] = field(default_factory=dict)
     """Whether rows so far have a column, such as ``{"a.csv: lang": True}`` (``has_column``)."""
     left_out_lines: dict[str, list[int]] = field(default_factory=dict)
-    """Lines that ``skip_lines`` and ``where`` leave out, by file."""
+    """Lines that ``skip_lines`` and ``where`` leave out, by file; without those above the first row
+    of the file, which are headings."""
 
     @contextmanager
     def collecting(self) -> Iterator[None]:

@@ -325,7 +325,8 @@ def _split_texts(
     """
     added: dict[str, str] = {}
     for column, separator in separators.items():
-        value = row.cells.get(column)
+        # The column may be a text of a divided one, such as sentences.0.
+        value = added.get(column, row.cells.get(column))
         if not isinstance(value, str) or separator not in value:
             raise UserError(
                 f"{row.location}: column {column!r} is {value!r:.60}; expected text with "

@@ -309,11 +309,10 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
     """Yield a pair of each good with each bad row of an item. UserError if either is absent."""
     groups: dict[object, list[Row]] = {}
     counts: Counter[object] = Counter()  # of rows, by key
-    left_out: dict[str, list[int]] = {}  # by file; above the first row are headings
+    left_out: dict[str, list[int]] = {}  # by file
     for row in rows:
         if row.file not in left_out:
-            lines = sorted(row.account.left_out_lines.get(row.file, ()))
-            left_out[row.file] = [line for line in lines if line > row.line]
+            left_out[row.file] = sorted(row.account.left_out_lines.get(row.file, ()))
         key = item_key(row, data, data.item)
         # Without a column of items, the first two rows with a key are an item, then the next two.
         number = 0 if data.item else counts[key] // 2

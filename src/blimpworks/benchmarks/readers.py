@@ -153,23 +153,25 @@ class Table:
         Raises UserError for a file without rows, and a line of ``skip_lines`` without a row.
         """
         skipped = {*self.entry.skipped(self.name)}
+        left_out: list[int] = []
 
         def leaves_out(line: int, blank: bool = False) -> bool:
             if line in skipped:
                 skipped.discard(line)
                 account.rows += 1
                 account.left_out["skip_lines"] += 1
-                account.left_out_lines.setdefault(self.name, []).append(line)
+                left_out.append(line)
                 return True
             # The last of ``lines`` is blank if a line feed ends the file.
             if blank and line < len(self.lines):
                 account.notes[BLANK] += 1
             return blank
 
-        has_rows = False
+        first_line = None
         for line, cells in READERS[self.format](self, account, leaves_out):
-            has_rows = True
+            first_line = first_line or line
             yield line, cells
+        account.left_out_lines[self.name] = [n for n in left_out if n > (first_line or 0)]
         if skipped:
             raise UserError(
                 f"{account.entry}: 'skip_lines' names line {min(skipped)} of {self.name}, which "
@@ -177,7 +179,7 @@ class Table:
             )
         if self.format not in ("parquet", "xlsx") and (marks := self.text.count("\ufeff")):
             account.notes["byte order marks inside files, which are read as text"] += marks
-        if not has_rows and not account.faults:
+        if first_line is None and not account.faults:
             raise UserError(f"{self.name} has no rows; expected some. Retrieve it again.")
 
 

@@ -142,7 +142,7 @@ class SourceRow(Pinned):
 
     name: Within
     """Path of the retrieved file below the resources directory."""
-    kind: Annotated[str, Field(pattern=r"^\S*$")]
+    kind: Annotated[str, Field(pattern=r"^(\S(.*\S)?)?$")]
     """Kind of the file: unimorph, text, frequency, …; it may be empty for a declared benchmark."""
     lang: Annotated[str, Field(pattern=r"^([a-z]{3})?$")]
     version: str

@@ -452,13 +452,13 @@ def merge_adapter(folder: Path) -> Path:
         tokenizer = folder / "tokenizer_config.json"
         fields = checkpoint.read_json(tokenizer, "its settings") if tokenizer.exists() else {}
         templates = ("chat_template.jinja", "chat_template.json")
-        left_out = [checkpoint.FILE_NAME, *(templates if fields.get("chat_template") else ())]
-        for source in (base, folder):
+        left_out = [checkpoint.FILE_NAME, ADAPTER]
+        of_base = [*left_out, *(templates if fields.get("chat_template") else ())]
+        for source, names in ((base, of_base), (folder, left_out)):
             files = (path for path in source.iterdir() if path.is_file())
             for path in checkpoint.model_files(files, str(source)):
-                if not checkpoint.is_weights(path) and path.name not in left_out:
+                if not checkpoint.is_weights(path) and path.name not in names:
                     shutil.copyfile(path, made / path.name)
-            left_out = [checkpoint.FILE_NAME, ADAPTER]
         note = f"LoRA adapter of rank {rank}, merged into {label}"
         origin = checkpoint.Converted(
             address=folder.name, file=folder.name, sha256=digest, note=note

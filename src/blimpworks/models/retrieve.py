@@ -153,7 +153,9 @@ def take_local(
             f"{checkpoint.parent} has the files of {path} itself, which would be removed; expected "
             "a directory of its own for the checkpoint. Choose another output, or move the model."
         )
-    facts = facts_of(folder, UserChoice(description.architecture, trusted=trusted))
+    # "bos" is the default of tables, in place of which campaigns may name another start.
+    start = None if description.first_token == "bos" else description.first_token
+    facts = facts_of(folder, UserChoice(description.architecture, start, trusted))
     code = check_code(folder, str(folder), trusted)
     if scope == "multi" and facts.scope != "multi":
         log.warning(

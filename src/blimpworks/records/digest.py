@@ -204,13 +204,19 @@ def definitions(source: str) -> dict[str, str]:
     return texts
 
 
-def _imported(module: str, name: str) -> Symbol | str | None:
-    """Return the definition that a module imports by a name; a full name if it is not followed."""
+def _imported(module: str, name: str, searched: tuple[str, ...] = ()) -> Symbol | str | None:
+    """Return the definition that a module imports by a name; a full name if it is not followed.
+
+    ``searched``: modules that are left out, since modules may import all names of each other.
+    """
     parsed = _module(module)
     if name in parsed.imports:
         return parsed.imports[name]
+    searched = (*searched, module)
     for star in reversed(parsed.stars):
-        if name in _module(star).definitions or _imported(star, name):
+        if star in searched:
+            continue
+        if name in _module(star).definitions or _imported(star, name, searched):
             return star, name
     return None
 
