@@ -92,7 +92,7 @@ class Run:
 def _names_in(key: str) -> list[str]:
     """Return the names of directories and of the file in a key, without suffixes of tables.
 
-    Those of "results/scores/blimp/gpt2/eng.parquet" end in "gpt2" and "eng".
+    Those of "results/scores/mine/gpt2/eng.parquet" end in "gpt2" and "eng".
     """
     *components, last = key.split("/")
     return [*components, last.removesuffix(".parquet").removesuffix(".json").removesuffix(".cells")]
