@@ -139,16 +139,6 @@ ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or
 """Fields of an engine's key; changes of code and of checkpoint are separate causes."""
 
 
-def _kind_of_parameter(command: str, parameter: str) -> Kind:
-    """Return the kind of the cause that is a changed parameter of a command."""
-    if command == "retrieve_model" or command.startswith("train_"):
-        return "model"
-    if command == "retrieve":
-        return "input"
-    scores = command in ("score", "answer")
-    return "engine" if scores and parameter == "engine" else "parameter"
-
-
 class Cause(NamedTuple):
     """One difference between the runs."""
 
@@ -242,9 +232,13 @@ class Causes:
 def _value_causes(old: Record, new: Record) -> Iterator[Cause]:
     """Yield changed parameters, packages and engines between two records of a job."""
     command = new["verb"].partition(" ")[0]
+    category: Kind = "input" if command == "retrieve" else "parameter"
+    if command == "retrieve_model" or command.startswith("train_"):
+        category = "model"
     for path, (before, after) in changed_values(old["params"], new["params"]).items():
+        is_engine = path == "engine" and command in ("score", "answer")
         text = f"{command} {path}: {shortened(before)} → {shortened(after)}"
-        yield Cause(_kind_of_parameter(command, path), text)
+        yield Cause("engine" if is_engine else category, text)
     for name, (before, after) in changed_values(old["packages"], new["packages"]).items():
         yield Cause("package", f"{name} {before} → {after}")
     engines = [str(record["notes"].get("engine", "")).split("|") for record in (old, new)]

@@ -16,7 +16,6 @@ from rich.text import Text
 
 from blimpworks.cluster.status import JobStatus, ModelStatus, Status, count_states, last_line
 from blimpworks.cluster.text import DEFAULT_WIDTH, Columns, amount, duration, printed, shortened
-from blimpworks.errors import find
 
 SHOWN = 20
 """Largest number of entries that a section of jobs shows."""
@@ -159,12 +158,6 @@ def _describe_running(status: JobStatus) -> Text:
     silence = f"silent for {duration(status.silent.total_seconds())}" if status.silent else ""
     facts = _join(_scored_text(status), since, silence, _node_text(status))
     return shortened(f"  {status.job.label}: {facts}")
-
-
-def find_model(status: Status, name: str) -> ModelStatus:
-    """Find a model by its name. Raises UserError for an unknown name."""
-    models = {model.model: model for model in status.models}
-    return find(models, name, f"campaign {status.campaign!r}: model")
 
 
 def languages_text(model: ModelStatus, width: int = DEFAULT_WIDTH) -> str:
