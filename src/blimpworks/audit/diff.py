@@ -78,11 +78,6 @@ class Run:
                 products[self.key(entry["path"])] = job, entry
         return products
 
-    def cells_files(self) -> dict[str, Path]:
-        """Return the files with the numbers (cells) of exhibits, by key."""
-        keys = [key for key in self.products if key.endswith(CELLS_SUFFIX)]
-        return {key: self.file(self.products[key][1]["path"]) for key in keys}
-
     @cached_property
     def names(self) -> set[str]:
         """Names of languages, models, benchmarks, … in the keys of products."""
@@ -291,14 +286,15 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
     """Compare two results trees. Raises UserError when one is none, or has broken cells."""
     runs = load_run(first), load_run(second)
     causes = Causes(*runs)
-    files_a, files_b = (run.cells_files() for run in runs)
     number_of_same, moves = 0, list[Move]()
     only: dict[str, Counter[str]] = {"A": Counter(), "B": Counter()}
-    for key in sorted({*files_a, *files_b}):
+    keys = {key for run in runs for key in run.products if key.endswith(CELLS_SUFFIX)}
+    for key in sorted(keys):  # of the files with the numbers (cells) of exhibits
         exhibit = key.removeprefix("results/").removesuffix(CELLS_SUFFIX)
-        cells = [read_cells(files[key]) for files in (files_a, files_b) if key in files]
+        entries = [(run, run.products[key][1]) for run in runs if key in run.products]
+        cells = [read_cells(run.file(entry["path"])) for run, entry in entries]
         if len(cells) < 2:
-            only["A" if key in files_a else "B"][exhibit] += len(cells[0])
+            only["A" if key in runs[0].products else "B"][exhibit] += len(cells[0])
             continue
         # Join the cells by row, column and their index among cells of the same row and column.
         old, new = (

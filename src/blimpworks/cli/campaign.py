@@ -292,7 +292,7 @@ def check_gpu(
 
     machine = gpu_check.describe_machine(python)
     typer.echo(gpu_check.as_json(machine) if as_json else gpu_check.gpu_text(machine))
-    if gpu_check.gpu_problems(machine):
+    if any(gpu_check.gpu_problems(machine)):
         raise typer.Exit(2)
 
 

@@ -9,6 +9,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from rich.console import RenderableType
@@ -124,7 +125,7 @@ def as_text(status: Status, configfile: str, width: int = DEFAULT_WIDTH) -> str:
         for job in interrupted
     ]
     blocks += _section("Interrupted, to go on where they were", entries)
-    blocks += _section("Running", [[_describe_running(job)] for job in running])
+    blocks += _section("Running", [[_describe_running(job, status.moment)] for job in running])
     return printed(blocks, width)
 
 
@@ -148,12 +149,11 @@ def _describe_failures(failed: Sequence[JobStatus]) -> list[list[Text]]:
     return entries
 
 
-def _describe_running(status: JobStatus) -> Text:
+def _describe_running(status: JobStatus, moment: datetime) -> Text:
     since = ""
     if status.newest:
         start = status.newest.started.time.astimezone()
-        today = status.moment.astimezone()
-        day = "" if start.date() == today.date() else f"{start:%d %b} "
+        day = "" if start.date() == moment.astimezone().date() else f"{start:%d %b} "
         since = f"since {day}{start:%H:%M}"
     silence = f"silent for {duration(status.silent.total_seconds())}" if status.silent else ""
     facts = _join(_scored_text(status), since, silence, _node_text(status))
