@@ -247,7 +247,7 @@ def plan(
     site: Path | None = option(
         "Description of the cluster; by default the campaign's, or site.yaml."
     ),
-    as_json: bool = option("Print JSON.", "--json"),
+    as_json: bool = JSON,
 ) -> None:
     """Say what a run would do and take before anything is submitted; exit 2 if it cannot."""
     from blimpworks.campaign.settings.site import load_site, site_file
@@ -282,7 +282,7 @@ def plan(
 @command(panel=REPRODUCE, example="check-gpu")
 def check_gpu(
     python: Path | None = option("The Python that is to score; that of .vllm."),
-    as_json: bool = option("Print JSON.", "--json"),
+    as_json: bool = JSON,
 ) -> None:
     """Say what this machine lacks that its GPUs need for scoring; exit 2 if anything.
 
