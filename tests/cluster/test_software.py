@@ -168,7 +168,7 @@ def changed(**facts):
 
 
 def test_a_machine_that_lacks_nothing_is_ready():
-    assert gpu_check.gpu_problems(READY) == []
+    assert not [*gpu_check.gpu_problems(READY)]
     assert gpu_check.gpu_text(READY).endswith("Ready to score on GPUs.")
 
 

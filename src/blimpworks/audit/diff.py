@@ -78,11 +78,6 @@ class Run:
                 products[self.key(entry["path"])] = job, entry
         return products
 
-    def cells_files(self) -> dict[str, Path]:
-        """Return the files with the numbers (cells) of exhibits, by key."""
-        keys = [key for key in self.products if key.endswith(CELLS_SUFFIX)]
-        return {key: self.file(self.products[key][1]["path"]) for key in keys}
-
     @cached_property
     def names(self) -> set[str]:
         """Names of languages, models, benchmarks, … in the keys of products."""
@@ -92,7 +87,7 @@ class Run:
 def _names_in(key: str) -> list[str]:
     """Return the names of directories and of the file in a key, without suffixes of tables.
 
-    Those of "results/scores/blimp/gpt2/eng.parquet" end in "gpt2" and "eng".
+    Those of "results/scores/mine/gpt2/eng.parquet" end in "gpt2" and "eng".
     """
     *components, last = key.split("/")
     return [*components, last.removesuffix(".parquet").removesuffix(".json").removesuffix(".cells")]
@@ -137,16 +132,6 @@ def load_run(root: Path) -> Run:
 Kind = Literal["input", "code", "parameter", "model", "engine", "package", "unexplained"]
 ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or template")
 """Fields of an engine's key; changes of code and of checkpoint are separate causes."""
-
-
-def _kind_of_parameter(command: str, parameter: str) -> Kind:
-    """Return the kind of the cause that is a changed parameter of a command."""
-    if command == "retrieve_model" or command.startswith("train_"):
-        return "model"
-    if command == "retrieve":
-        return "input"
-    scores = command in ("score", "answer")
-    return "engine" if scores and parameter == "engine" else "parameter"
 
 
 class Cause(NamedTuple):
@@ -242,9 +227,13 @@ class Causes:
 def _value_causes(old: Record, new: Record) -> Iterator[Cause]:
     """Yield changed parameters, packages and engines between two records of a job."""
     command = new["verb"].partition(" ")[0]
+    category: Kind = "input" if command == "retrieve" else "parameter"
+    if command == "retrieve_model" or command.startswith("train_"):
+        category = "model"
     for path, (before, after) in changed_values(old["params"], new["params"]).items():
+        is_engine = path == "engine" and command in ("score", "answer")
         text = f"{command} {path}: {shortened(before)} → {shortened(after)}"
-        yield Cause(_kind_of_parameter(command, path), text)
+        yield Cause("engine" if is_engine else category, text)
     for name, (before, after) in changed_values(old["packages"], new["packages"]).items():
         yield Cause("package", f"{name} {before} → {after}")
     engines = [str(record["notes"].get("engine", "")).split("|") for record in (old, new)]
@@ -297,14 +286,15 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
     """Compare two results trees. Raises UserError when one is none, or has broken cells."""
     runs = load_run(first), load_run(second)
     causes = Causes(*runs)
-    files_a, files_b = (run.cells_files() for run in runs)
     number_of_same, moves = 0, list[Move]()
     only: dict[str, Counter[str]] = {"A": Counter(), "B": Counter()}
-    for key in sorted({*files_a, *files_b}):
+    keys = {key for run in runs for key in run.products if key.endswith(CELLS_SUFFIX)}
+    for key in sorted(keys):  # of the files with the numbers (cells) of exhibits
         exhibit = key.removeprefix("results/").removesuffix(CELLS_SUFFIX)
-        cells = [read_cells(files[key]) for files in (files_a, files_b) if key in files]
+        entries = [(run, run.products[key][1]) for run in runs if key in run.products]
+        cells = [read_cells(run.file(entry["path"])) for run, entry in entries]
         if len(cells) < 2:
-            only["A" if key in files_a else "B"][exhibit] += len(cells[0])
+            only["A" if key in runs[0].products else "B"][exhibit] += len(cells[0])
             continue
         # Join the cells by row, column and their index among cells of the same row and column.
         old, new = (

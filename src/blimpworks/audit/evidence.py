@@ -3,7 +3,7 @@
 ``explain`` calls these functions. A cell is a number of an exhibit (a table or figure). The files
 behind a cell form a tree: a ``Node`` (``lineage``) is a file, with the nodes of the files that it
 is made from. The kind of a table ("judgements", "scores", "items", …) is a directory in its path:
-RESULTS/scores/blimp/gpt2/eng.parquet. A verdict is a judgement's row: margin, tie, and correctness.
+RESULTS/scores/mine/gpt2/eng.parquet. A verdict is a judgement's row: margin, tie, and correctness.
 """
 
 import csv

@@ -77,7 +77,7 @@ class Node:
 def is_about(path: str, names: frozenset[str]) -> bool:
     """Return whether a directory or the file of a path is called after one of the ``names``.
 
-    "results/scores/blimp/gpt2/eng.parquet" is about "gpt2" and "eng".
+    "results/scores/mine/gpt2/eng.parquet" is about "gpt2" and "eng".
     """
     components = path.split("/")
     return bool(names) and not names.isdisjoint((*components, components[-1].split(".")[0]))

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import islice, takewhile
+from itertools import groupby, islice, takewhile
 from pathlib import Path
 from subprocess import CompletedProcess
 from tempfile import TemporaryDirectory
@@ -189,13 +189,8 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
             )
         for command in COMMAND.findall(result.stdout + result.stderr):
             # A shell command may have several commands of blimpworks, with && between.
-            pieces_of_commands: list[list[str]] = [[]]
-            for piece in shlex.split(command):
-                if piece == "&&":
-                    pieces_of_commands.append([])
-                else:
-                    pieces_of_commands[-1].append(piece)
-            for pieces in pieces_of_commands:
+            groups = groupby(shlex.split(command), lambda piece: piece == "&&")
+            for pieces in (group for is_separator, group in groups if not is_separator):
                 # Leave out `python -m blimpworks` at the start and the log at the end.
                 arguments = [*takewhile(lambda piece: piece not in (">", ">>"), pieces)][3:]
                 with planning() as planned, suppress(Planned):

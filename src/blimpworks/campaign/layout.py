@@ -271,10 +271,13 @@ class Layout(CampaignSelection):
 
     def tables(self, paper: str, name: str, *, printed: bool = False) -> list[str]:
         """Return the files of an input table; ``printed``: for exhibits of printed numbers."""
-        input_table = registry.table_kind(paper, name)
-        if not printed and input_table.absent(self.campaign):
+        table = registry.table_kind(paper, name)
+        if not printed and table.absent(self.campaign):
             return []
-        return input_table.of(self, paper, printed=printed)
+        if table.retrieved and not table.sources(self.campaign, self.catalogue):
+            return []
+        paths = table.published if printed and table.published is not None else table.paths
+        return self.expand(paths, paper) if isinstance(paths, str) else [*paths(self, paper)]
 
     def exhibit_tables(self, spec: ExhibitSpec) -> list[tuple[str, str]]:
         """Return (name, path) of an exhibit's input tables. Raises UserError if it is refused."""

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, create_model
@@ -34,7 +35,6 @@ from blimpworks.campaign.settings.base import (
 )
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
 from blimpworks.errors import UserError
-from blimpworks.files import write_text
 from blimpworks.records.job import REPOSITORY
 
 DECLARATION = "benchmark.yaml"
@@ -240,7 +240,7 @@ def schema_files(directory: Path) -> dict[Path, str]:
     """Return {path in ``directory``: JSON Schema} of campaigns and all their tables."""
     from blimpworks.campaign.settings.site import Site
 
-    declaration: Any = registry.load("blimpworks.benchmarks.declaration:Declaration")
+    declaration: Any = resolve_name("blimpworks.benchmarks.declaration:Declaration")
     models: dict[str, type[BaseModel]] = {
         "campaign": campaign_model(with_declared=False),
         "benchmark": declaration,
@@ -251,12 +251,6 @@ def schema_files(directory: Path) -> dict[Path, str]:
         "models": ModelRow,
     }
     return {directory / f"{n}.schema.json": render_schema(model) for n, model in models.items()}
-
-
-def write_schemas(directory: Path) -> None:
-    """Write all schema files into ``directory``."""
-    for path, text in schema_files(directory).items():
-        write_text(path, text)
 
 
 def drifted(directory: Path) -> list[Path]:

@@ -223,13 +223,6 @@ class TableKind:
     reader: str = ""
     """Function from paths to a data frame, as ``module:name``, for files that are not Parquet."""
 
-    def of(self, layout: Layout, paper: str, *, printed: bool = False) -> list[str]:
-        """Return a paper's files of this table; ``printed``: for exhibits of printed numbers."""
-        if self.retrieved and not self.sources(layout.campaign, layout.catalogue):
-            return []
-        paths = self.published if printed and self.published is not None else self.paths
-        return layout.expand(paths, paper) if isinstance(paths, str) else [*paths(layout, paper)]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Citation:

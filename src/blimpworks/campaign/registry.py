@@ -22,7 +22,7 @@ from functools import cache
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from blimpworks.campaign.paper import ANY, Benchmark, ExhibitSpec, Paper, TableKind
 from blimpworks.campaign.settings.base import TiePolicy, Variant
@@ -88,8 +88,7 @@ def registered() -> tuple[Mapping[str, Paper], Mapping[str, str]]:
     entries = [EntryPoint(name, f"{GROUP}.{name}.paper:PAPER", GROUP) for name in names]
     for entry in [*entries, *entries_of(GROUP)]:
         _register(_load(entry), entry.value, by_name)
-    declared_papers: Any = load(DECLARED)
-    declared, faults = declared_papers()
+    declared, faults = pkgutil.resolve_name(DECLARED)()
     for folder, paper in declared.items():
         try:
             _register(paper, str(folder), by_name)
@@ -155,12 +154,6 @@ def printed_folder(published: Path, paper: str) -> Path:
 def printed_tables(published: Path, paper: str, pattern: str = "*.csv") -> list[Path]:
     """Return the files in the folder of a paper's printed numbers that match the ``pattern``."""
     return sorted(printed_folder(published, paper).glob(pattern))
-
-
-def load(address: str) -> object:
-    """Import the object at ``address``, which is written ``module:name``."""
-    module, _, name = address.partition(":")
-    return getattr(importlib.import_module(module), name)
 
 
 TIES: dict[str, float] = {"wrong": 0.0, "right": 1.0, "half": 0.5}
@@ -278,4 +271,4 @@ def file_reader(name: str) -> Callable[[Sequence[Path]], pd.DataFrame] | None:
             "different ways; rename the table of one paper."
         )
     address = next(iter(papers_by_reader), "")
-    return cast(Callable[..., "pd.DataFrame"], load(address)) if address else None
+    return cast(Callable[..., "pd.DataFrame"], pkgutil.resolve_name(address)) if address else None

@@ -16,10 +16,9 @@ import locale
 import logging
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -140,12 +139,6 @@ def _supervise(arguments: Sequence[str]) -> None:
     sys.exit(code)
 
 
-def _allocation() -> Mapping[str, Any]:
-    from blimpworks.cluster.slurm import find_allocation
-
-    return find_allocation().recorded()
-
-
 def _prepare(arguments: Sequence[str]) -> Iterable[Declared] | None:
     """Prepare this process for a command line; return the command that it calls, in a list.
 
@@ -153,9 +146,10 @@ def _prepare(arguments: Sequence[str]) -> Iterable[Declared] | None:
     """
     commands = declare.called_commands(arguments)
     if any(command.runs for command in commands):
+        from blimpworks.cluster.slurm import find_allocation
         from blimpworks.records.job import record_allocation, record_arguments
 
-        record_allocation(_allocation)
+        record_allocation(lambda: find_allocation().recorded())
         record_arguments(arguments)
         # Standard input is empty: a library that asks a question, such as whether to run a model's
         # code, must not read an answer that no record contains.

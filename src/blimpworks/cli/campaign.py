@@ -16,6 +16,7 @@ from blimpworks.commands.declare import AUTHOR, REPRODUCE, UNRECORDED, WITH_FOLD
 from blimpworks.commands.options import argument, option, written
 from blimpworks.commands.shared import JSON, RECORDED_IF_GIVEN
 from blimpworks.errors import UserError, find
+from blimpworks.files import write_text
 
 if TYPE_CHECKING:
     from blimpworks.campaign.scoring_jobs import CampaignSelection
@@ -85,17 +86,17 @@ def pin(
         for locked in pin_models(catalogue, names):
             typer.echo(f"{locked.hf_id}\t{locked.revision}\t{locked.commit}")
         return
-    from blimpworks.retrieval.pinning import pin_row, pinnable_names, unpinnable_names
+    from blimpworks.retrieval.pinning import pin_row, unpinned_names
 
-    for name in names or pinnable_names(catalogue, mirror):
+    unpinned = {} if names else unpinned_names(catalogue, mirror)
+    for name in names or [name for name, is_pinnable in unpinned.items() if is_pinnable]:
         filled = pin_row(catalogue, name, mirror=mirror)
         typer.echo(f"{filled.name}\t{filled.sha256}\t{filled.bytes}")
-    unpinned = unpinnable_names(catalogue)
-    if unpinned and not names:
+    if unpinnable := [name for name, is_pinnable in unpinned.items() if not is_pinnable]:
         typer.echo(
-            f"without a checksum: {len(unpinned)}, such as {unpinned[0]}, whose address names no "
-            "commit or version. Put a commit or version into the url. For a file of your own, "
-            "write its path below the campaign's mirror into the column mirror, and name the "
+            f"without a checksum: {len(unpinnable)}, such as {unpinnable[0]}, whose address "
+            "names no commit or version. Put a commit or version into the url. For a file of your "
+            "own, write its path below the campaign's mirror into the column mirror, and name the "
             "mirror's directory with --mirror.",
             err=True,
         )
@@ -224,8 +225,9 @@ def status(
             if json:
                 text = status_text.as_json(progress)
             elif model:
-                languages = status_text.find_model(progress, model)
-                text = status_text.languages_text(languages, terminal_width())
+                models = {row.model: row for row in progress.models}
+                chosen = find(models, model, f"campaign {progress.campaign!r}: model")
+                text = status_text.languages_text(chosen, terminal_width())
             else:
                 text = status_text.as_text(progress, str(configfile), terminal_width())
             if watch:
@@ -245,7 +247,7 @@ def plan(
     site: Path | None = option(
         "Description of the cluster; by default the campaign's, or site.yaml."
     ),
-    as_json: bool = option("Print JSON.", "--json"),
+    as_json: bool = JSON,
 ) -> None:
     """Say what a run would do and take before anything is submitted; exit 2 if it cannot."""
     from blimpworks.campaign.settings.site import load_site, site_file
@@ -280,7 +282,7 @@ def plan(
 @command(panel=REPRODUCE, example="check-gpu")
 def check_gpu(
     python: Path | None = option("The Python that is to score; that of .vllm."),
-    as_json: bool = option("Print JSON.", "--json"),
+    as_json: bool = JSON,
 ) -> None:
     """Say what this machine lacks that its GPUs need for scoring; exit 2 if anything.
 
@@ -290,7 +292,7 @@ def check_gpu(
 
     machine = gpu_check.describe_machine(python)
     typer.echo(gpu_check.as_json(machine) if as_json else gpu_check.gpu_text(machine))
-    if gpu_check.gpu_problems(machine):
+    if any(gpu_check.gpu_problems(machine)):
         raise typer.Exit(2)
 
 
@@ -299,10 +301,11 @@ def schemas(
     check: bool = option("Only compare; exit 1 on drift.", "--check"),
 ) -> None:
     """Write the JSON Schemas of campaigns and catalogues to workflow/schemas."""
-    from blimpworks.campaign.load import drifted, write_schemas
+    from blimpworks.campaign.load import drifted, schema_files
 
     if not check:
-        write_schemas(SCHEMAS)
+        for path, text in schema_files(SCHEMAS).items():
+            write_text(path, text)
         return
     stale = drifted(SCHEMAS)
     for path in stale:

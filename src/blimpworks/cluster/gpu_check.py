@@ -142,12 +142,8 @@ def describe_machine(python: Path | None = None) -> GpuMachine:
     )
 
 
-def gpu_problems(machine: GpuMachine) -> list[str]:
-    """List the obstacles to scoring with vLLM on this machine's GPUs, one sentence each."""
-    return [*_machine_problems(machine), *_package_problems(machine.packages, machine.gpus or [])]
-
-
-def _machine_problems(machine: GpuMachine) -> Iterator[str]:
+def gpu_problems(machine: GpuMachine) -> Iterator[str]:
+    """Yield the obstacles to scoring with vLLM on this machine's GPUs, one sentence each."""
     if machine.system != "Linux x86_64":
         yield f"This is {machine.system}; the pinned wheels are for Linux x86_64."
     if machine.glibc is None:
@@ -183,6 +179,7 @@ def _machine_problems(machine: GpuMachine) -> Iterator[str]:
                 f"GPU {number} ({gpu.name}): {gpu.used_mib:,} of {gpu.mib:,} MiB are in use by "
                 "others; wait, or set scoring.vllm.gpu_memory lower."
             )
+    yield from _package_problems(machine.packages, machine.gpus or [])
 
 
 def _package_problems(packages: Packages | None, gpus: list[Gpu]) -> Iterator[str]:
@@ -242,12 +239,11 @@ def gpu_text(machine: GpuMachine) -> str:
             f"packages: Python {packages.python}, torch {packages.torch} (CUDA {packages.cuda}), "
             f"vLLM {packages.vllm}"
         )
-    problems = gpu_problems(machine)
-    ready = "Ready to score on GPUs."
-    return "\n".join([*lines, *(f"- {problem}" for problem in problems or [ready])])
+    problems = [*gpu_problems(machine)] or ["Ready to score on GPUs."]
+    return "\n".join([*lines, *(f"- {problem}" for problem in problems)])
 
 
 def as_json(machine: GpuMachine) -> str:
     """Describe a machine and its obstacles as JSON."""
-    facts = machine.model_dump() | {"problems": gpu_problems(machine)}
+    facts = machine.model_dump() | {"problems": [*gpu_problems(machine)]}
     return json.dumps(facts, indent=1)

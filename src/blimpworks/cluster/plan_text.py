@@ -4,7 +4,7 @@ A plan says which jobs a campaign still has to run, and the time, memory and dis
 ``plan.make_plan`` makes it.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from string import ascii_uppercase
 from typing import Literal
 
@@ -83,10 +83,6 @@ class DiskPlan(Strict):
             "results": self.prepared + self.stores + self.tables,
         }
 
-    @property
-    def total(self) -> int:
-        return sum(self.added.values())
-
 
 class RunPlan(Strict):
     """Jobs and resources of a run of a campaign."""
@@ -124,22 +120,6 @@ def _rules(plan: RunPlan) -> Iterator[str]:
     yield f"  {', '.join(f'{rule} {count:,}' for rule, count in counted)}"
 
 
-def _row(model: ModelPlan, letters: Mapping[str, str]) -> dict[str, str]:
-    return {
-        "model": model.model,
-        "engine": f"{model.engine} {SHORT[model.dtype]}",
-        "GB": f"{model.weights_gb:.1f}",
-        "GPUs": f"{model.gpus} × {letters[model.kind]}" if model.kind else "none",
-        "host": f"{model.host_memory_mb / 1000:.0f}",
-        "jobs": f"{model.jobs}",
-        "Mtok": number(model.tokens / 1e6),
-        "tok/s": f"{number(model.tokens_per_second)} {model.speed[0]}",
-        "h": number(model.hours),
-        "asks": number(model.minutes_asked / 60),
-        "GPU-h": number(model.gpu_hours) if model.gpus else "-",
-    }
-
-
 def _models(plan: RunPlan, site: Site | None) -> Iterator[RenderableType]:
     models = [model for model in plan.models if not model.endless]
     if not models:
@@ -153,7 +133,22 @@ def _models(plan: RunPlan, site: Site | None) -> Iterator[RenderableType]:
             limits += [f"constraint {gpu.constraint}"] if gpu.constraint else []
             limits += [f"{gpu.per_node} a node", f"at most {gpu.max_hours:g} h a job"]
             yield f"  {letter} = {gpu.label} ({', '.join(limits)})"
-    rows = [_row(model, letters) for model in models]
+    rows = [
+        {
+            "model": model.model,
+            "engine": f"{model.engine} {SHORT[model.dtype]}",
+            "GB": f"{model.weights_gb:.1f}",
+            "GPUs": f"{model.gpus} × {letters[model.kind]}" if model.kind else "none",
+            "host": f"{model.host_memory_mb / 1000:.0f}",
+            "jobs": f"{model.jobs}",
+            "Mtok": number(model.tokens / 1e6),
+            "tok/s": f"{number(model.tokens_per_second)} {model.speed[0]}",
+            "h": number(model.hours),
+            "asks": number(model.minutes_asked / 60),
+            "GPU-h": number(model.gpu_hours) if model.gpus else "-",
+        }
+        for model in models
+    ]
     yield Padding(Columns(rows, text_columns=("model", "engine", "GPUs")), (0, 0, 0, 2))
     yield (
         "  GB: size of the weights. GPUs: GPUs of each job, over which the model is spread "
@@ -185,7 +180,7 @@ def _hours(plan: RunPlan) -> Iterator[str]:
 def _disk(disk: DiskPlan) -> Iterator[str]:
     number_unknown = disk.downloads_unknown
     unknown = f" and {number_unknown} files of unknown size" if number_unknown else ""
-    yield f"Disk: about {decimal(disk.total)} more."
+    yield f"Disk: about {decimal(sum(disk.added.values()))} more."
     yield (
         f"  resources: {decimal(disk.downloads)} of treebanks and sources{unknown}, "
         f"{decimal(disk.weights)} of weights"

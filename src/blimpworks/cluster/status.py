@@ -55,8 +55,6 @@ class JobStatus:
     log: Path
     attempts: list[Attempt]
     progress: ProgressFile | None
-    moment: datetime
-    """Time when the files were read."""
     state: State
     reason: str
     """Reason of the state; may be empty."""
@@ -66,14 +64,10 @@ class JobStatus:
     """Number of sentences with scores."""
     last_write: datetime | None
     """Time of the last write to its log, journal or progress file; None before the first."""
+    silent: timedelta | None
+    """Time since the last write to its files; None if shorter than ``SILENT``."""
     missing_input: str
     """Input that does not exist yet: "its model" or "items"; empty if all do."""
-
-    @property
-    def silent(self) -> timedelta | None:
-        """Time since the last write to its files; None if shorter than ``SILENT``."""
-        silent = self.moment - self.last_write if self.last_write else timedelta()
-        return silent if silent >= SILENT else None
 
     @property
     def newest(self) -> Attempt | None:
@@ -162,7 +156,7 @@ def last_line(log: Path) -> str:
 
 
 def _judge_unended(
-    attempt: Attempt, queue: Queue, moment: datetime, silent: bool
+    attempt: Attempt, queue: Queue, moment: datetime, silent: timedelta | None
 ) -> tuple[State, str]:
     """Return state and reason of a job whose last ``attempt`` has no end in the journal."""
     job, minutes = attempt.started.slurm_job, attempt.started.asked.minutes
@@ -191,7 +185,7 @@ def read_job_status(
     if times and log.exists():
         times.append(datetime.fromtimestamp(log.stat().st_mtime, times[0].tzinfo))
     last_write = max(times, default=None)
-    silent = last_write is not None and moment - last_write >= SILENT
+    silent = moment - last_write if last_write and moment - last_write >= SILENT else None
     missing_input = ""
     if job.checkpoint(campaign) not in listing:
         missing_input = "its model"
@@ -232,7 +226,7 @@ def read_job_status(
         done = sentences
     elif progress:
         sentences = progress.sentences
-    facts = (moment, state, reason, sentences, done, last_write, missing_input)
+    facts = (state, reason, sentences, done, last_write, silent, missing_input)
     return JobStatus(job, log, attempts, progress, *facts)
 
 

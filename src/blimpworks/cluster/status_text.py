@@ -9,6 +9,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from rich.console import RenderableType
@@ -16,7 +17,6 @@ from rich.text import Text
 
 from blimpworks.cluster.status import JobStatus, ModelStatus, Status, count_states, last_line
 from blimpworks.cluster.text import DEFAULT_WIDTH, Columns, amount, duration, printed, shortened
-from blimpworks.errors import find
 
 SHOWN = 20
 """Largest number of entries that a section of jobs shows."""
@@ -125,7 +125,7 @@ def as_text(status: Status, configfile: str, width: int = DEFAULT_WIDTH) -> str:
         for job in interrupted
     ]
     blocks += _section("Interrupted, to go on where they were", entries)
-    blocks += _section("Running", [[_describe_running(job)] for job in running])
+    blocks += _section("Running", [[_describe_running(job, status.moment)] for job in running])
     return printed(blocks, width)
 
 
@@ -149,22 +149,15 @@ def _describe_failures(failed: Sequence[JobStatus]) -> list[list[Text]]:
     return entries
 
 
-def _describe_running(status: JobStatus) -> Text:
+def _describe_running(status: JobStatus, moment: datetime) -> Text:
     since = ""
     if status.newest:
         start = status.newest.started.time.astimezone()
-        today = status.moment.astimezone()
-        day = "" if start.date() == today.date() else f"{start:%d %b} "
+        day = "" if start.date() == moment.astimezone().date() else f"{start:%d %b} "
         since = f"since {day}{start:%H:%M}"
     silence = f"silent for {duration(status.silent.total_seconds())}" if status.silent else ""
     facts = _join(_scored_text(status), since, silence, _node_text(status))
     return shortened(f"  {status.job.label}: {facts}")
-
-
-def find_model(status: Status, name: str) -> ModelStatus:
-    """Find a model by its name. Raises UserError for an unknown name."""
-    models = {model.model: model for model in status.models}
-    return find(models, name, f"campaign {status.campaign!r}: model")
 
 
 def languages_text(model: ModelStatus, width: int = DEFAULT_WIDTH) -> str:

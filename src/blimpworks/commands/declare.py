@@ -25,6 +25,7 @@ from functools import cache, cached_property, update_wrapper
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
+from pkgutil import resolve_name
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
@@ -146,7 +147,7 @@ class Declared:
                 if not self.calls:
                     job.note(**(self.function(**arguments) or {}))
                     return
-                result = library_function(self)(**library_arguments(self, arguments))
+                result = resolve_name(self.calls)(**library_arguments(self, arguments))
                 if isinstance(self.notes, str):
                     notes: Mapping[str, Any] = {self.notes: result}
                 elif self.notes:
@@ -222,16 +223,9 @@ GROUPS: dict[str, str] = {}
 """Help of each group of commands, such as ``export``."""
 
 
-def library_function(declared: Declared) -> Callable[..., Any]:
-    """Import the library function of a command without body."""
-    module, _, name = declared.calls.partition(":")
-    function: Callable[..., Any] = getattr(import_module(module), name)
-    return function
-
-
 def library_arguments(declared: Declared, arguments: Arguments) -> dict[str, Any]:
     """Return the converted arguments that a command's library function takes, by name."""
-    parameters = inspect.signature(library_function(declared)).parameters
+    parameters = inspect.signature(resolve_name(declared.calls)).parameters
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     return {
         name: use.passes(arguments[name], arguments) if use.passes else arguments[name]

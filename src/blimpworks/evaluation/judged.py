@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import cast
 
 import numpy as np
@@ -24,7 +25,6 @@ import pyarrow.compute as pc
 
 from blimpworks.analysis.statistics import EXACT_BELOW, KEY, compare
 from blimpworks.audit.lineage import manifest_behind
-from blimpworks.campaign.registry import load
 from blimpworks.evaluation.card import MEAN, OUTPUTS, BenchmarkFacts, Facts, Record, model_table
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.items import ALL, APART
@@ -105,7 +105,7 @@ class Tables:
     def names(self) -> Mapping[str, str]:
         """Names of phenomena as the paper prints them, by key; empty if it prints the keys."""
         address = self.benchmark["names"]
-        return cast(Mapping[str, str], load(address)) if address else {}
+        return cast(Mapping[str, str], resolve_name(address)) if address else {}
 
     def path(self, folder: str, lang: str, model: str) -> Path:
         """Return the path of a model's ``judgements``, ``scores`` or ``answers`` in a language."""

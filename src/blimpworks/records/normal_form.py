@@ -11,9 +11,10 @@ variables, puts ``MENTION`` for other definitions of the package, and full names
 import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 Symbol = tuple[str, str]
 """A module and the name of a definition in it."""
@@ -81,14 +82,6 @@ def _assigned_names(node: ast.AST) -> Iterator[str]:
         yield named
     for child in ast.iter_child_nodes(node):
         yield from _assigned_names(child)
-
-
-def _copy_of(node: Any) -> Any:
-    if isinstance(node, list):
-        return [*map(_copy_of, node)]
-    if not isinstance(node, ast.AST):
-        return node
-    return type(node)(**{name: _copy_of(value) for name, value in ast.iter_fields(node)})
 
 
 @dataclass
@@ -267,6 +260,6 @@ def normal_form(
 ) -> NormalForm:
     """Return the normal form of the statements that define ``name``; they are not changed."""
     normaliser = _Normaliser(name, resolve, is_message)
-    normal_nodes = (normaliser.visit(_copy_of(node)) for node in nodes)
+    normal_nodes = (normaliser.visit(deepcopy(node)) for node in nodes)
     text = "\n".join(ast.dump(node) for node in normal_nodes if node is not None)
     return NormalForm(text, tuple(normaliser.mentions), tuple(normaliser.strings))

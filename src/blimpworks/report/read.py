@@ -17,13 +17,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, NamedTuple, cast
 
 import pandas as pd
 
 from blimpworks.campaign.paper import ExhibitSpec
 from blimpworks.campaign.reference import PublishedRow
-from blimpworks.campaign.registry import exhibits, find_paper, load, printed_tables
+from blimpworks.campaign.registry import exhibits, find_paper, printed_tables
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
 from blimpworks.exhibits.exhibit import Document, read_document
@@ -397,7 +398,7 @@ def _read_paper(
     keys = dict.fromkeys([*table["phenomenon"], *table["paradigm"]])
     phenomena = {str(key): str(key).replace("_", " ") for key in keys if key and key != ALL}
     if address := find_paper(paper).names:
-        phenomena |= cast(Mapping[str, str], load(address))
+        phenomena |= cast(Mapping[str, str], resolve_name(address))
     labels = {"lang": campaign.languages, "model": campaign.models, "phenomenon": phenomena}
     specs = {spec.name: spec for spec in exhibits().values() if spec.paper == paper}
     built = [name for name, spec in specs.items() if trees.forms_of(spec)]

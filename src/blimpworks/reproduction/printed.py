@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -19,7 +20,7 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.campaign.reference import PublishedRow
-from blimpworks.campaign.registry import find_paper, load, printed_folder, printed_tables
+from blimpworks.campaign.registry import find_paper, printed_folder, printed_tables
 from blimpworks.campaign.table_files import keyed, read_rows
 from blimpworks.errors import UserError
 from blimpworks.items import ALL
@@ -192,7 +193,7 @@ def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int
     if not reader:
         raise UserError(f"no printed accuracies of {benchmark!r} are known; its paper prints none.")
     numbers = read_printed_numbers(printed)
-    read = cast(Reader, load(reader)) if isinstance(reader, str) else reader
+    read = cast(Reader, resolve_name(reader)) if isinstance(reader, str) else reader
     rows = []
     origins: dict[tuple[str, ...], str] = {}
     for accuracy in read(numbers):

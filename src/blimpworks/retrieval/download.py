@@ -21,7 +21,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from requests.exceptions import RequestException, TooManyRedirects
 from tqdm import tqdm
-from urllib3 import BaseHTTPResponse, exceptions
+from urllib3 import exceptions
 from urllib3.util import Retry
 
 from blimpworks.campaign import addresses
@@ -60,7 +60,7 @@ def slot(host: str) -> Iterator[None]:
 LARGEST = 20_000_000_000
 """Most bytes of a file without a size in the catalogue."""
 _RETRIED = (429, 500, 502, 503, 504)
-_LONGEST_WAIT = 120.0
+_LONGEST_WAIT = 120
 # What an error of urllib3 says of a host. Subclasses come before their bases.
 _CAUSES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.NameResolutionError, "the host {host} cannot be found"),
@@ -88,14 +88,6 @@ BACKOFF = 1.0
 """First pause between retries in seconds; each further pause is twice as long."""
 LIMITS = (20.0, 60.0)
 """Longest time in seconds to connect to a host, and between two bytes of an answer."""
-
-
-class _Retry(Retry):
-    """Retries of urllib3, with an upper bound on the pause that a server may request."""
-
-    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
-        wait = super().get_retry_after(response)
-        return None if wait is None else min(wait, _LONGEST_WAIT)
 
 
 class _Refused(RequestException):
@@ -126,10 +118,11 @@ def host_of(url: str) -> str:
 
 def open_session(retries: int | None = None) -> requests.Session:
     """Open a session with retries (default: ``RETRIES``) that follows only allowed redirects."""
-    retry = _Retry(
+    retry = Retry(
         total=RETRIES if retries is None else retries,
         backoff_factor=BACKOFF,
         backoff_max=_LONGEST_WAIT,
+        retry_after_max=_LONGEST_WAIT,
         status_forcelist=_RETRIED,
         allowed_methods=["GET"],
         raise_on_status=False,

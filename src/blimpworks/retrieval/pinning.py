@@ -43,15 +43,10 @@ def is_fixed(url: str) -> bool:
     return bool(_COMMIT.search(path)) or (bool(_VERSION.search(path)) and not moving)
 
 
-def pinnable_names(catalogue: Path, mirror: Path | None = None) -> list[str]:
-    """List unpinned rows with a file in ``mirror``, or with a fixed address (``is_fixed``)."""
-    pins = [pin for pin in _pins(catalogue) if not pin.is_pinned]
-    return [pin.name for pin in pins if sources.in_mirror(pin, mirror) or is_fixed(pin.url)]
-
-
-def unpinnable_names(catalogue: Path) -> list[str]:
-    """List unpinned rows without a fixed address (``is_fixed``)."""
-    return [pin.name for pin in _pins(catalogue) if not pin.is_pinned and not is_fixed(pin.url)]
+def unpinned_names(catalogue: Path, mirror: Path | None = None) -> dict[str, bool]:
+    """Return unpinned rows, and whether each has a file in ``mirror``, or a fixed address."""
+    pins = (pin for pin in _pins(catalogue) if not pin.is_pinned)
+    return {pin.name: bool(sources.in_mirror(pin, mirror)) or is_fixed(pin.url) for pin in pins}
 
 
 def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> sources.Pin:

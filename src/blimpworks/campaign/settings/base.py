@@ -164,14 +164,11 @@ def complaints(
         expected = ", or ".join(dict.fromkeys(map(_expected, errors_of_key)))
         if first["type"] == "extra_forbidden":
             lines.append(f"{source}: {_unknown(key, model)}")
-        elif first["type"] == "union_tag_not_found":
-            lines.append(f"{source}: key {key!r} is missing; add it, see workflow/schemas.")
-        elif first["type"] == "missing":
-            lines.append(f"{source}: key {key!r} is missing; add it.")
+        elif first["type"] in ("missing", "union_tag_not_found"):
+            hint = ", see workflow/schemas" if first["type"] in TAGS else ""
+            lines.append(f"{source}: key {key!r} is missing; add it{hint}.")
         elif first["type"] == "union_tag_invalid":
-            tag = first["ctx"]["tag"]
-            lines.append(f"{source}: key {key!r} is {tag!r}: {expected}.")
-
+            lines.append(f"{source}: key {key!r} is {first['ctx']['tag']!r}: {expected}.")
         else:
             lines.append(f"{source}: {_shown(key, first['input'])}{expected}.")
     return "\n".join(lines)

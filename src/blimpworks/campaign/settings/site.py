@@ -7,7 +7,7 @@ They decide only the resources that jobs request. Users of a cluster edit a copy
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field, field_validator, model_validator
 
@@ -45,14 +45,11 @@ class Nodes(Strict):
 class CpuNodes(Nodes):
     """Nodes for jobs that need no GPU."""
 
+    label: ClassVar = "cpu"
     cores: Positive = 16
     """Usable cores of a node."""
     memory_gb: Amount = 64
     """Usable memory of a node, in GB (SLURM's RealMemory / 1000)."""
-
-    @property
-    def label(self) -> str:
-        return "cpu"
 
     @property
     def host_memory_gb(self) -> float:
