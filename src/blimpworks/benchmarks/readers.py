@@ -267,7 +267,7 @@ def _with_headings(
                 raise UserError(
                     f"{table.name}:{line}: the first row has the cell {min(headings)!r}, a name of "
                     "'columns', which is for tables without headings; leave 'columns' out, or the "
-                    "line with 'skip_lines'."
+                    "line with 'skip_lines'. If the row is an item, rename the column."
                 )
         if names is None:
             if line < table.entry.header_row:
