@@ -26,9 +26,9 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import Formula, Notation, choice, formula, select_rows
 from blimpworks.exhibits.shared import Place, Tables, printed_cells, read_plain, read_printed
 from blimpworks.papers.clams.exhibits import BENCHMARK
-from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED_MODELS
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CAPITALS, CONSTRUCTIONS, construction_of
+from blimpworks.papers.clams.paper import BERT, MBERT, MONO, MULTI, PRINTED_MODELS
 from blimpworks.tables import ACCURACIES
 
 CONSTRUCTION, LANGUAGE, MODEL = "construction", "lang", "model"

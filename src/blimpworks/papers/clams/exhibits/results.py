@@ -33,10 +33,10 @@ from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, PERPLEXITY, TOTAL, Formula, select_rows
 from blimpworks.papers.clams.exhibits import describe, measures
-from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED_MODELS
 from blimpworks.papers.clams.exhibits.measures import AVERAGE, AVERAGE_KEY, RECOMPUTED_AVERAGE, Grid
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS, ENGLISH_SETS
+from blimpworks.papers.clams.paper import BERT, MBERT, MONO, MULTI, PRINTED_MODELS
 from blimpworks.tables import EVALUATION_SETS, ITEMS, PERPLEXITIES, read_table
 
 ENG, MBERT_KEY = "eng", PRINTED_MODELS[MBERT]

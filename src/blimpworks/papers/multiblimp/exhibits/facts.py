@@ -10,9 +10,10 @@ This module imports nothing slow, because each parse of the Snakefile loads it.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from blimpworks.campaign.catalogue import UNIMORPH_KINDS, Catalogue, LanguageRow, ModelRow
+from blimpworks.campaign.catalogue import UNIMORPH_KINDS, Catalogue, LanguageRow, model_facts
 from blimpworks.campaign.reference import language_groups
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import keyed, read_rows
@@ -134,19 +135,13 @@ PANELS = (
 second model is made for this group; "" if it is made for no group."""
 
 
-def _models(catalogue: Catalogue) -> dict[str, ModelRow]:
-    """Return the campaign's models of this paper, and models of no paper: those of users."""
-    rows = catalogue.models.items()
-    return {name: row for name, row in rows if not row.papers or BENCHMARK in row.papers}
-
-
 def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     """Choose the models of Tables 3, 5 and B.2: the paper's models, if the campaign has all.
 
     Otherwise choose the paper's models that the campaign has. From each family without such a
     model, choose the largest base model and the largest chat model.
     """
-    models = _models(catalogue)
+    models = catalogue.models_of(BENCHMARK)
     if models.keys() >= {*PRINTED_MODELS}:
         return [*PRINTED_MODELS]
     printed_families = {row.family for name, row in models.items() if name in PRINTED_MODELS}
@@ -166,7 +161,7 @@ def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     Church Slavonic, Latin and Old French, the second-best model is a chat version too. The p-values
     printed there need it to differ from its base model on fewer than 3 % of pairs.
     """
-    rows = {name: _models(catalogue)[name] for name in table_models(campaign, catalogue)}
+    rows = {name: catalogue.models[name] for name in table_models(campaign, catalogue)}
     versions = {name: (row.family, row.billions(campaign)) for name, row in rows.items()}
     bases = {versions[name] for name, row in rows.items() if row.tuning == "base"}
     return [
@@ -176,20 +171,20 @@ def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
 
 def sized_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     """Choose the models of Figure 5: those of the paper's four families, or else all models."""
-    models = _models(catalogue)
+    models = catalogue.models_of(BENCHMARK)
     return [name for name, row in models.items() if row.family in SIZED_FAMILIES] or [*models]
 
 
 def margin_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     """Choose the models of Figure 7: the paper's three, or else the first three of the tables."""
-    models = _models(catalogue)
+    models = catalogue.models_of(BENCHMARK)
     printed = [name for name in models if name in MARGIN_MODELS]
     return printed or table_models(campaign, catalogue)[: len(MARGIN_MODELS)]
 
 
 def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
     """Choose the model of Figure 1: the paper's, or else the largest model of the tables."""
-    models = _models(catalogue)
+    models = catalogue.models_of(BENCHMARK)
     if TREND_MODEL in models:
         return TREND_MODEL
     names = table_models(campaign, catalogue)
@@ -199,18 +194,10 @@ def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
 
 def model_pairs(campaign: Campaign, catalogue: Catalogue) -> list[list[str]]:
     """Choose the panels of Figure 6: the paper's, or the first model with each next model."""
-    models = _models(catalogue)
+    models = catalogue.models_of(BENCHMARK)
     printed = [list(panel) for panel in PANELS if panel[0] in models and panel[1] in models]
     first, *next_models = table_models(campaign, catalogue) or [""]
     return printed or [[first, model, ""] for model in next_models[: len(PANELS)]]
-
-
-def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
-    """Return {model: {"family": …, "tuning": "base" or "chat", "parameters": billions or None}}."""
-    return {
-        name: row.model_dump(include={"family", "tuning"}) | {"parameters": row.billions(campaign)}
-        for name, row in _models(catalogue).items()
-    }
 
 
 def groups(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
@@ -245,6 +232,6 @@ FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {
     "margin_models": margin_models,
     "trend_model": trend_model,
     "pairs": model_pairs,
-    "models": model_facts,
+    "models": partial(model_facts, BENCHMARK),
     "groups": groups,
 }
