@@ -15,19 +15,17 @@ from blimpworks.campaign.scoring_jobs import available, is_usable
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import LstmRecipe
 from blimpworks.errors import UserError
+from blimpworks.files import read_cells
 from blimpworks.papers.clams.exhibits import BENCHMARK, SPECS
 from blimpworks.papers.clams.items.sets import GRAMMAR, SET, expected_pairs, languages, our_grammars
 from blimpworks.papers.clams.settings import ClamsOptions, counts_one_more, methods_of, variant_of
 
-MONO, MULTI, BERT, MBERT = "mono", "multi", "bert", "mbert"
-"""Series of models: LSTMs of one language, LSTMs of all languages, and masked models likewise."""
-PRINTED_MODELS = {
-    MONO: "clams-lstm-mono",
-    MULTI: "clams-lstm-multi",
-    BERT: "bert-base-uncased",
-    MBERT: "bert-base-multilingual-cased",
-}
-"""Name of the paper's model of each series."""
+SERIES = {row["series"]: row for row in read_cells(Path(__file__).with_name("series.tsv"))}
+"""The series of models, each with architecture, scope, heading of columns, and the paper's model.
+"""
+MONO, MULTI, BERT, MBERT = SERIES
+"""LSTMs of one language, LSTMs of all languages, and masked models likewise."""
+PRINTED_MODELS = {series: row["model"] for series, row in SERIES.items()}
 
 
 def _options(campaign: Campaign) -> ClamsOptions:
@@ -72,21 +70,15 @@ def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str
 
     A model that was trained from several seeds has an entry for each seed.
     """
-    series_by_type = {
-        ("lstm", "monolingual"): MONO,
-        ("lstm", "multilingual"): MULTI,
-        ("masked", "monolingual"): BERT,
-        ("masked", "multilingual"): MBERT,
-    }
     chosen: dict[str, list[str]] = {}
-    for series, printed_model in PRINTED_MODELS.items():
+    for series, declared in SERIES.items():
         # {row of models.tsv: its models, which differ in their seed}
         candidates: dict[str, list[str]] = defaultdict(list)
         for name, row in catalogue.models_of(BENCHMARK).items():
-            if series_by_type.get((row.architecture, row.scope)) == series:
+            if (row.architecture, row.scope) == (declared["architecture"], declared["scope"]):
                 candidates[catalogue.row_of(name)].append(name)
         first_models = [*candidates.values(), []][0]
-        chosen[series] = candidates.get(printed_model, first_models)
+        chosen[series] = candidates.get(declared["model"], first_models)
     return chosen
 
 
