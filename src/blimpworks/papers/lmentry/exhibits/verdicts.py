@@ -132,9 +132,7 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
     # Rows of other methods compare two annotators: ``method`` is then the name of the second.
     with_method = rows["method"].isin(VARIANTS)
     columns_of_method = {method: _headings(method.capitalize()) for method in VARIANTS}
-    heads: dict[str, tuple[str, str]] = {}
-    for columns in columns_of_method.values():
-        heads |= columns
+    heads = {**columns_of_method[PUBLISHED], **columns_of_method[CORRECTED]}
     with_verdicts: list[Cell] = []
     with_each_other: list[Cell] = []
     for lang in common.languages_of(rows):
@@ -175,9 +173,7 @@ def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     langs = common.languages_of(rows)
     columns = {lang: _headings(common.language_code(lang, labels), "%") for lang in langs}
-    heads: dict[str, tuple[str, str]] = {}
-    for headings in columns.values():
-        heads |= headings
+    heads = {key: head for headings in columns.values() for key, head in headings.items()}
     for task, lang in product(HEADS, langs):
         where: dict[str, Any] = {"lang": lang, "method": labels.method, "phenomenon": task}
         judged = select_rows(rows, where)
