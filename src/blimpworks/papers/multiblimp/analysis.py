@@ -135,22 +135,17 @@ def overall(accuracies: pd.DataFrame) -> pd.DataFrame:
     return overall_rows.assign(percent=100 * overall_rows["accuracy"])
 
 
-def mean_accuracies(accuracies: pd.DataFrame) -> pd.Series:
-    """Average accuracy in percent over all pairs, for each model that has all languages."""
-    rows = overall(accuracies)
-    languages = rows["lang"].nunique()
-    by_model = rows.assign(weighted=rows["percent"] * rows["n"]).groupby("model", observed=True)
-    means = by_model["weighted"].sum() / by_model["n"].sum()
-    return means[by_model["lang"].nunique() == languages]
-
-
 def fit_size(accuracies: pd.DataFrame, models: Facts) -> tuple[Rows, str]:
     """Fit accuracy on size, family and tuning by least squares (section 7.2).
 
     Size is the standardised logarithm of parameters; tuning and each family but one are 0 or 1.
     Returns rows of regressions and "", or no rows and the reason.
     """
-    means = mean_accuracies(accuracies)
+    # Average accuracy in percent over all pairs, for each model that has all languages.
+    rows = overall(accuracies)
+    by_model = rows.assign(weighted=rows["percent"] * rows["n"]).groupby("model", observed=True)
+    means = by_model["weighted"].sum() / by_model["n"].sum()
+    means = means[by_model["lang"].nunique() == rows["lang"].nunique()]
     sized_models = [name for name in means.index if models.get(name, {}).get("parameters")]
     if len(sized_models) < 2:
         return [], "too few models of known size and with all languages (fewer than two)"
@@ -167,8 +162,8 @@ def fit_size(accuracies: pd.DataFrame, models: Facts) -> tuple[Rows, str]:
         return [], "size, family and tuning can't be told apart"
     if statistics.constant(means):
         return [], "all models have the same accuracy"
-    rows = statistics.ordinary_least_squares(means, predictors)
-    return [{"analysis": SIZE, "model": ALL, **row} for row in rows], ""
+    terms = statistics.ordinary_least_squares(means, predictors)
+    return [{"analysis": SIZE, "model": ALL, **term} for term in terms], ""
 
 
 def logistic(x: Any, intercept: float, slope: float) -> Any:
