@@ -29,6 +29,7 @@ from blimpworks.analysis.accuracy import wilson
 from blimpworks.annotation import spreadsheet
 from blimpworks.campaign.variants import CORRECTED, PUBLISHED, VARIANTS
 from blimpworks.errors import UserError
+from blimpworks.files import read_cells
 from blimpworks.generation.reasoning import strip_reasoning
 from blimpworks.items import ALL
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack
@@ -39,14 +40,7 @@ from blimpworks.papers.lmentry.tasks import ALL_WORDS, ANY_WORDS, SUBJECTS, is_y
 from blimpworks.scoring.shards import OK
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, Evaluation, read_table, write_frame
 
-CAUSES = {
-    "vacuous": "right by the published rules because no word of ASCII letters contradicts it",
-    "script": "wrong by the published rules because it has no word of ASCII letters",
-    "case": "wrong by the published rules, which put the answer in lower case but not the key",
-    "yes_no": "any or all words from a category: what counts as yes or no",
-    "wording": "a wording that only one of the two sets of rules accepts",
-    "other": "something else",
-}
+CAUSES = {row["cause"]: row["text"] for row in read_cells(Path(__file__).with_name("causes.tsv"))}
 """Reasons for which the two verdicts on an answer differ; the first that fits is taken."""
 VACUOUS, SCRIPT, CASE, YES_NO, WORDING, OTHER = CAUSES
 FORM_COUNTS = {"cut": "cut", "echo": "echoes"}
