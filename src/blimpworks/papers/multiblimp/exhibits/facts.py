@@ -11,6 +11,7 @@ This module imports nothing slow, because each parse of the Snakefile loads it.
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from blimpworks.campaign.catalogue import UNIMORPH_KINDS, Catalogue, LanguageRow, model_facts
@@ -18,6 +19,7 @@ from blimpworks.campaign.reference import language_groups
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import keyed, read_rows
 from blimpworks.errors import UserError
+from blimpworks.files import read_cells
 from blimpworks.papers.multiblimp.exhibits import BENCHMARK
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected, variant_of
 from blimpworks.strict import Strict
@@ -113,9 +115,8 @@ def reasons(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
     return {lang: row.reason for lang, row in rows.items() if lang in catalogue.languages}
 
 
-LLAMA, LLAMA_CHAT = "llama-3.1-8b", "llama-3.1-8b-instruct"
 PRINTED_MODELS = (
-    *(LLAMA, "llama-3.1-70b", "llama-3.1-70b-instruct", "aya-expanse-32b", "gemma-3-27b"),
+    *("llama-3.1-8b", "llama-3.1-70b", "llama-3.1-70b-instruct", "aya-expanse-32b", "gemma-3-27b"),
     *("gemma-3-27b-it", "olmo-2-32b", "olmo-2-32b-it", "qwen3-14b-it", "eurollm-9b", "goldfish"),
 )
 """Models of the paper's Tables 3 and 5."""
@@ -125,12 +126,7 @@ MARGIN_MODELS = ("llama-3.1-70b", "gemma-3-27b", "goldfish")
 """Models of the paper's Figure 7."""
 TREND_MODEL = "gemma-3-27b"
 """Model of the paper's Figure 1."""
-PANELS = (
-    (LLAMA_CHAT, "aya-expanse-8b", "aya"),
-    (LLAMA, "eurollm-9b", "eurollm"),
-    (LLAMA, "llama-3.1-70b", ""),
-    (LLAMA, "goldfish", "goldfish"),
-)
+PANELS = [[*row.values()] for row in read_cells(Path(__file__).with_name("panels.tsv"))]
 """Panels of the paper's Figure 6: two models, and the group of languages with filled points. The
 second model is made for this group; "" if it is made for no group."""
 
@@ -195,7 +191,7 @@ def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
 def model_pairs(campaign: Campaign, catalogue: Catalogue) -> list[list[str]]:
     """Choose the panels of Figure 6: the paper's, or the first model with each next model."""
     models = catalogue.models_of(BENCHMARK)
-    printed = [list(panel) for panel in PANELS if panel[0] in models and panel[1] in models]
+    printed = [panel for panel in PANELS if panel[0] in models and panel[1] in models]
     first, *next_models = table_models(campaign, catalogue) or [""]
     return printed or [[first, model, ""] for model in next_models[: len(PANELS)]]
 
