@@ -374,10 +374,8 @@ def table8(tables: shared.Tables, labels: Labels) -> Exhibit:
             langs = sorted(rows["column"][rows["value"].notna()])
             where = {"exhibit": "table54", "row": subset, "column": langs}
             for column, formula in ((PROMPTS_HEAD, VALUES), ("Languages", COUNT)):
-                cell_key = (subset, column)
-                cells.append(
-                    shared.formula_cell(rows, cell_key, formula, "published", where, ",.0f")
-                )
+                cell_key, source = (subset, column), "published"
+                cells.append(shared.formula_cell(rows, cell_key, formula, source, where, ",.0f"))
     else:
         items, key = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table8"
         arguments = {subset: tasks.TASK_NAMES[subset]["words"] for subset in tasks.PARENTS}

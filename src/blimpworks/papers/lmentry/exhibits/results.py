@@ -110,10 +110,8 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
             where: dict[str, Any] = {"phenomenon": [*HEADS], "paradigm": ALL}
             where |= {"benchmark": BENCHMARK, "model": model, "method": labels.method}
             for column, formula in (("Answers", basic.TOTAL), ("Languages", basic.KINDS)):
-                cell_key = (name, column)
-                cells.append(
-                    shared.formula_cell(rows, cell_key, formula, "accuracies", where, ",.0f")
-                )
+                cell_key, source = (name, column), "accuracies"
+                cells.append(shared.formula_cell(rows, cell_key, formula, source, where, ",.0f"))
     sections = common.sections_of(models, labels, columns)
     return Exhibit(**describe(text_key), cells=cells, stub=stub, remarks=remarks, sections=sections)
 

@@ -344,13 +344,9 @@ def _comparison_cells(tables: shared.Tables, labels: Labels) -> Iterator[Cell]:
             in_group = rows["lang"].isin(labels.facts["groups"].get(group, []))
             if better == group_model and in_group.any():
                 where = {**where, "lang": list(rows["lang"][in_group])}
-                cell_key, n = (
-                    (f"{title}: of the {FAMILIES[group]} languages", shared.VALUE),
-                    sum(in_group),
-                )
-                cell = shared.formula_cell(
-                    rows, cell_key, measures.win_share(WINS_BELOW), source, where, ".0f"
-                )
+                cell_key = (f"{title}: of the {FAMILIES[group]} languages", shared.VALUE)
+                share, n = measures.win_share(WINS_BELOW), sum(in_group)
+                cell = shared.formula_cell(rows, cell_key, share, source, where, ".0f")
                 text = f"{measures.won(rows[in_group], WINS_BELOW).sum()} of {n} ({cell.text} %)"
                 yield replace(cell, text=text, n=n, stands_for=(printed_row, f"{group} share"))
 
