@@ -208,6 +208,9 @@ class ModelRow(Strict):
         """Return billions of parameters: those of the row, or else of the campaign's recipe."""
         return self.parameters or campaign.training.billions(self.recipe)
 
+    def is_of(self, paper: str) -> bool:
+        return not self.papers or paper in self.papers
+
 
 @dataclass(frozen=True)
 class Catalogue:
@@ -240,8 +243,22 @@ class Catalogue:
     def languages_of(self, paper: str) -> dict[str, LanguageRow]:
         return {lang: row for lang, row in self.languages.items() if row.is_of(paper)}
 
+    def models_of(self, paper: str) -> dict[str, ModelRow]:
+        return {name: row for name, row in self.models.items() if row.is_of(paper)}
+
     def sources_of(self, source_kind: str, lang: str) -> list[SourceRow]:
         return [row for row in self.sources.values() if (row.kind, row.lang) == (source_kind, lang)]
+
+
+def model_facts(paper: str, campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
+    """Return {model: {"family": …, "tuning": "base" or "chat", "parameters": billions or None}}.
+
+    The models are the campaign's models of a paper, and models of no paper: those of users.
+    """
+    return {
+        name: row.model_dump(include={"family", "tuning"}) | {"parameters": row.billions(campaign)}
+        for name, row in catalogue.models_of(paper).items()
+    }
 
 
 def _read_languages(campaign: Campaign) -> dict[str, LanguageRow]:

@@ -13,8 +13,8 @@ from blimpworks.campaign.settings.site import ModelNeeds, Site, for_seeds
 from blimpworks.cluster.needs import setup_of
 from blimpworks.cluster.plan import make_plan
 from blimpworks.errors import UserError
-from blimpworks.papers.clams.exhibits.facts import clams_models, clams_training
 from blimpworks.papers.clams.items.sets import grammars_of
+from blimpworks.papers.clams.paper import clams_models, clams_training
 from blimpworks.papers.clams.settings import ClamsOptions, counts_one_more, methods_of
 
 FIVE = ("deu", "eng", "fra", "heb", "rus")

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from blimpworks.campaign.catalogue import Catalogue, ModelRow
 from blimpworks.campaign.registry import exhibits
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import formula_of
 from blimpworks.exhibits.render import markdown_text
-from blimpworks.papers.clams.exhibits.facts import clams_models
 from blimpworks.papers.clams.exhibits.figures import fig2, fig3, text
 from blimpworks.papers.clams.exhibits.results import (
     english,
@@ -25,6 +25,7 @@ from blimpworks.papers.clams.exhibits.results import (
     table7,
     variants,
 )
+from blimpworks.papers.clams.paper import clams_models
 from blimpworks.tables import ACCURACIES, ITEMS, MORPHOLOGY, PERPLEXITIES, write_rows
 from support.cells_kit import check_cells, sources_of, values, write_exhibit
 
@@ -287,7 +288,7 @@ def test_every_exhibit_is_written_and_its_cells_computed_again(tables, tmp_path,
 
 
 def model(architecture, scope, papers=()):
-    return SimpleNamespace(architecture=architecture, scope=scope, papers=papers)
+    return ModelRow.model_construct(architecture=architecture, scope=scope, papers=papers)
 
 
 def test_models_take_part_by_their_kind_and_the_papers_own_come_first():
@@ -303,7 +304,8 @@ def test_models_take_part_by_their_kind_and_the_papers_own_come_first():
         "elsewhere": model("lstm", "monolingual", ("blimp",)),
         "gpt": model("causal", "multilingual"),
     }
-    catalogue = SimpleNamespace(models=models, row_of=lambda name: name.partition("-seed")[0])
+    seeds = {name: SimpleNamespace(model=name.partition("-seed")[0]) for name in models}
+    catalogue = Catalogue({}, models, {}, {}, seeds)
     assert clams_models(None, catalogue) == {
         "mono": ["ours-seed1", "ours-seed2"],
         "multi": ["clams-lstm-multi-seed1", "clams-lstm-multi-seed2"],

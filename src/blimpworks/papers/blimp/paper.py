@@ -85,7 +85,7 @@ def blimp_curves(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str
     for row, tokens_of_models in curves_of(catalogue.seeds).items():
         first_name, tokens = next(iter(tokens_of_models.items()))
         first = catalogue.models[first_name]
-        if not first.papers or BENCHMARK in first.papers:
+        if first.is_of(BENCHMARK):
             # Labels of models are "LSTM, 125,000 tokens" and "LSTM, 125,000 tokens, seed 2".
             label = first.label.rpartition(f", {tokens:,} tokens")[0]
             facts[row] = {"label": label, "models": tokens_of_models}
@@ -96,10 +96,9 @@ def blimp_curves(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str
 def blimp_training(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
     """Return a text on each model trained here: "LSTM (2 × 650 units, embeddings of 200, …)"."""
     texts = {}
-    for name, row in catalogue.models.items():
+    for name, row in catalogue.models_of(BENCHMARK).items():
         recipe = campaign.training.recipes.get(row.recipe)
-        of_other_papers = row.papers and BENCHMARK not in row.papers
-        if recipe is None or of_other_papers or isinstance(recipe, training.InstructRecipe):
+        if recipe is None or isinstance(recipe, training.InstructRecipe):
             continue
         label = catalogue.models.get(catalogue.row_of(name), row).label
         if isinstance(recipe, training.NgramRecipe):

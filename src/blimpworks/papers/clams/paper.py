@@ -4,17 +4,28 @@
 tables are. Functions read a campaign (settings) and its catalogue (languages, models, sources).
 """
 
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned
+from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
-from blimpworks.campaign.scoring_jobs import available
+from blimpworks.campaign.registry import tie_policy
+from blimpworks.campaign.scoring_jobs import available, is_usable
 from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.settings.training import LstmRecipe
 from blimpworks.errors import UserError
+from blimpworks.files import read_cells
 from blimpworks.papers.clams.exhibits import BENCHMARK, SPECS
-from blimpworks.papers.clams.exhibits.facts import FACTS
 from blimpworks.papers.clams.items.sets import GRAMMAR, SET, expected_pairs, languages, our_grammars
-from blimpworks.papers.clams.settings import ClamsOptions, counts_one_more, methods_of
+from blimpworks.papers.clams.settings import ClamsOptions, counts_one_more, methods_of, variant_of
+
+SERIES = {row["series"]: row for row in read_cells(Path(__file__).with_name("series.tsv"))}
+"""The series of models, each with architecture, scope, heading of columns, and the paper's model.
+"""
+MONO, MULTI, BERT, MBERT = SERIES
+"""LSTMs of one language, LSTMs of all languages, and masked models likewise."""
+PRINTED_MODELS = {series: row["model"] for series, row in SERIES.items()}
 
 
 def _options(campaign: Campaign) -> ClamsOptions:
@@ -48,6 +59,75 @@ def other_items(campaign: Campaign, lang: str) -> str:
     """Return a phrase for sets that a grammar of the campaign generates; empty for other sets."""
     generated = lang in _options(campaign).grammars and our_grammars(campaign, lang)
     return "sets of a grammar of ours" if generated else ""
+
+
+# Facts of a campaign, which exhibits find in ``labels.facts``. They must be quick: Snakemake asks
+# at each start.
+
+
+def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
+    """Return the models of each series: the paper's model, else the campaign's first such model.
+
+    A model that was trained from several seeds has an entry for each seed.
+    """
+    chosen: dict[str, list[str]] = {}
+    for series, declared in SERIES.items():
+        # {row of models.tsv: its models, which differ in their seed}
+        candidates: dict[str, list[str]] = defaultdict(list)
+        for name, row in catalogue.models_of(BENCHMARK).items():
+            if (row.architecture, row.scope) == (declared["architecture"], declared["scope"]):
+                candidates[catalogue.row_of(name)].append(name)
+        first_models = [*candidates.values(), []][0]
+        chosen[series] = candidates.get(declared["model"], first_models)
+    return chosen
+
+
+def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
+    """Describe for a caption the LSTMs that the campaign trains; empty without any.
+
+    An example: "clams-lstm-mono (2 × 650 units, embeddings of 200, trained on …), 5 seeds".
+    """
+    models = clams_models(campaign, catalogue)
+    released = [row for row in catalogue.sources.values() if row.kind == "corpus"]
+    available = released and all(is_usable(campaign, row) for row in released)
+    texts = []
+    for name in (*models[MONO], *models[MULTI]):
+        recipe = campaign.training.recipes.get(catalogue.models[name].recipe)
+        if not isinstance(recipe, LstmRecipe):
+            continue
+        options = campaign.training.corpora[recipe.corpus]
+        limits = []
+        if options.max_sentences:
+            limits.append(f"{options.max_sentences:,} sentences a language at most")
+        for lang, number in options.max_sentences_of.items():
+            if lang in catalogue.languages and number:
+                limits.append(f"{number:,} of {catalogue.languages[lang].name}")
+        corpus = ", ".join(["treebanks and plain text", *limits])
+        if available and options.released and options.words == "whitespace":
+            corpus = "the authors' Wikipedia text"
+        size = f"{recipe.layers} × {recipe.hidden} units, embeddings of {recipe.embedding}"
+        texts.append(f"{catalogue.row_of(name)} ({size}, trained on {corpus})")
+    counts = Counter(texts).items()
+    return "; ".join(f"{text}, {n} {'seed' if n == 1 else 'seeds'}" for text, n in counts)
+
+
+def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
+    """Return for captions how LSTMs decide pairs and what counts as right."""
+    options = _options(campaign)
+    method = find_method(methods_of(options, "lstm")[0]).name
+    return {
+        "unknown_words": options.unknown_words,
+        "method": method,
+        "ties": clams_ties(campaign, catalogue)[method],
+        "counting": variant_of(options, "counting"),
+    }
+
+
+def clams_ties(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
+    """Return the tie policy of each method that judges LSTMs, by the method's name."""
+    options = _options(campaign)
+    names = [find_method(named).name for named in methods_of(options, "lstm")]
+    return {name: options.ties or tie_policy(BENCHMARK, options.variant, name) for name in names}
 
 
 PAPER = Paper(
@@ -96,7 +176,14 @@ PAPER = Paper(
     sources=sources,
     other_items=other_items,
     exhibits=SPECS,
-    facts=FACTS,
+    facts={
+        "clams_models": clams_models,
+        # The variant of the LSTMs' counting.
+        "clams_counting": lambda campaign, _: variant_of(_options(campaign), "counting"),
+        "clams_training": clams_training,
+        "clams_ties": clams_ties,
+        "clams_scoring": clams_scoring,
+    },
     tables={
         "evaluation_sets": TableKind(
             paths="{results}/evaluation_sets/clams.parquet",

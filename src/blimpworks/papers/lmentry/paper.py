@@ -133,8 +133,7 @@ def system_prompts(campaign: Campaign, langs: Collection[str]) -> Mapping[str, s
 
 def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float | None]:
     """Return {model of this paper or of all papers: billions of parameters, None if unknown}."""
-    rows = catalogue.models.items()
-    return {name: row.parameters for name, row in rows if not row.papers or BENCHMARK in row.papers}
+    return {name: row.parameters for name, row in catalogue.models_of(BENCHMARK).items()}
 
 
 class CountDifference(Strict):

@@ -66,15 +66,8 @@ class Language(NamedTuple):
 
 
 LANGUAGES = {
-    "eng": Language("EN", "English", ("table50", "table51")),
-    "spa": Language("ES", "Spanish", ("table36", "table37")),
-    "deu": Language("DE", "German", ("table44", "table45")),
-    "ita": Language("IT", "Italian", ("table34", "table35")),
-    "kor": Language("KO", "Korean", ("table46", "table47")),
-    "por": Language("PT_BR", "Portuguese (Brazilian)", ("table48", "table49")),
-    "cat": Language("CA", "Catalan", ("table40", "table41")),
-    "glg": Language("GL", "Galician", ("table38", "table39")),
-    "eus": Language("EU", "Basque", ("table42", "table43")),
+    row["lang"]: Language(row["code"], row["name"], (row["first"], row["second"]))
+    for row in read_cells(TASK_FOLDER / "languages.tsv")
 }
 """Languages by ISO 639-3 code, in the order of Table 4."""
 TASK_TABLES = {table: lang for lang, language in LANGUAGES.items() for table in language.tables}

@@ -29,6 +29,7 @@ from blimpworks.analysis.accuracy import wilson
 from blimpworks.annotation import spreadsheet
 from blimpworks.campaign.variants import CORRECTED, PUBLISHED, VARIANTS
 from blimpworks.errors import UserError
+from blimpworks.files import read_cells
 from blimpworks.generation.reasoning import strip_reasoning
 from blimpworks.items import ALL
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack
@@ -39,14 +40,7 @@ from blimpworks.papers.lmentry.tasks import ALL_WORDS, ANY_WORDS, SUBJECTS, is_y
 from blimpworks.scoring.shards import OK
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, Evaluation, read_table, write_frame
 
-CAUSES = {
-    "vacuous": "right by the published rules because no word of ASCII letters contradicts it",
-    "script": "wrong by the published rules because it has no word of ASCII letters",
-    "case": "wrong by the published rules, which put the answer in lower case but not the key",
-    "yes_no": "any or all words from a category: what counts as yes or no",
-    "wording": "a wording that only one of the two sets of rules accepts",
-    "other": "something else",
-}
+CAUSES = {row["cause"]: row["text"] for row in read_cells(Path(__file__).with_name("causes.tsv"))}
 """Reasons for which the two verdicts on an answer differ; the first that fits is taken."""
 VACUOUS, SCRIPT, CASE, YES_NO, WORDING, OTHER = CAUSES
 FORM_COUNTS = {"cut": "cut", "echo": "echoes"}
@@ -114,22 +108,6 @@ def find_reasons(changed: pd.DataFrame) -> pd.Series:
     return pd.Series(np.select([*fits.values()], [*fits], OTHER), changed.index, dtype=object)
 
 
-def _totals(verdicts: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
-    """Return the counts of each task: prompts by the settings, and answers with both verdicts.
-
-    ``judged``: the rows of ``verdicts`` with both.
-    """
-    # A task's nominal number of prompts is the sum over its templates, judged or not.
-    template = verdicts["paradigm"].str.extract(r"template=(\d+)", expand=False)
-    nominal = verdicts.groupby(["phenomenon", template])["nominal"].first().groupby(level=0).sum()
-    totals = judged.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=nominal)
-    for column, count in FORM_COUNTS.items():
-        flags = judged[column].astype("Int32").groupby(judged["phenomenon"])
-        # Null if an answer's flag is unknown.
-        totals[count] = flags.sum().where(flags.count() == flags.size())
-    return totals
-
-
 def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     """Return the rows of ``VERDICTS`` for one model and language.
 
@@ -156,7 +134,15 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
         subjects.append(next((str(values[name]) for name in SUBJECTS if values.get(name)), ""))
     reasons = find_reasons(joined.assign(text=texts, subject=subjects))
     changed = changed.assign(reason=reasons.to_numpy())
-    totals = _totals(verdicts, judged)
+    # Counts of each task: prompts by the settings, and answers with both verdicts. A task's nominal
+    # number of prompts is the sum over its templates, judged or not.
+    template = verdicts["paradigm"].str.extract(r"template=(\d+)", expand=False)
+    nominal = verdicts.groupby(["phenomenon", template])["nominal"].first().groupby(level=0).sum()
+    totals = judged.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=nominal)
+    for column, count in FORM_COUNTS.items():
+        flags = judged[column].astype("Int32").groupby(judged["phenomenon"])
+        # Null if an answer's flag is unknown.
+        totals[count] = flags.sum().where(flags.count() == flags.size())
     # Every task gets a row for every reason, so that exhibits can take means over tasks.
     answers_by_reason = {ALL: judged} | {
         name: changed[changed["reason"] == name] for name in CAUSES

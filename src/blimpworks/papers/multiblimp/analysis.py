@@ -26,6 +26,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from blimpworks import tables
 from blimpworks.analysis import statistics
 from blimpworks.campaign.catalogue import LanguageRow
 from blimpworks.campaign.reference import FrequencyCodesRow
@@ -35,15 +36,6 @@ from blimpworks.files import BadLine, table_rows
 from blimpworks.items import ALL
 from blimpworks.judging.judge import Side, align_scores, critical_region, side_of
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
-from blimpworks.tables import (
-    ACCURACIES,
-    ITEMS,
-    REGRESSIONS,
-    RESIDUALS,
-    SCORES,
-    read_table,
-    write_rows,
-)
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +103,7 @@ def build_frequencies(totals: Path, languages: Path, codes: Path, output: Path) 
     codes_of = {lang: row.codes for lang, row in rows_of_codes.items()}
     names = [row.lang for row in read_rows(LanguageRow, languages) if row.is_of("multiblimp")]
     rows = frequencies(names, codes_of, read_totals(totals))
-    write_rows(rows, FREQUENCIES, output)
+    tables.write_rows(rows, FREQUENCIES, output)
     return sum(row["codes"] is not None for row in rows)
 
 
@@ -135,22 +127,17 @@ def overall(accuracies: pd.DataFrame) -> pd.DataFrame:
     return overall_rows.assign(percent=100 * overall_rows["accuracy"])
 
 
-def mean_accuracies(accuracies: pd.DataFrame) -> pd.Series:
-    """Average accuracy in percent over all pairs, for each model that has all languages."""
-    rows = overall(accuracies)
-    languages = rows["lang"].nunique()
-    by_model = rows.assign(weighted=rows["percent"] * rows["n"]).groupby("model", observed=True)
-    means = by_model["weighted"].sum() / by_model["n"].sum()
-    return means[by_model["lang"].nunique() == languages]
-
-
 def fit_size(accuracies: pd.DataFrame, models: Facts) -> tuple[Rows, str]:
     """Fit accuracy on size, family and tuning by least squares (section 7.2).
 
     Size is the standardised logarithm of parameters; tuning and each family but one are 0 or 1.
     Returns rows of regressions and "", or no rows and the reason.
     """
-    means = mean_accuracies(accuracies)
+    # Average accuracy in percent over all pairs, for each model that has all languages.
+    rows = overall(accuracies)
+    by_model = rows.assign(weighted=rows["percent"] * rows["n"]).groupby("model", observed=True)
+    means = by_model["weighted"].sum() / by_model["n"].sum()
+    means = means[by_model["lang"].nunique() == rows["lang"].nunique()]
     sized_models = [name for name in means.index if models.get(name, {}).get("parameters")]
     if len(sized_models) < 2:
         return [], "too few models of known size and with all languages (fewer than two)"
@@ -167,8 +154,8 @@ def fit_size(accuracies: pd.DataFrame, models: Facts) -> tuple[Rows, str]:
         return [], "size, family and tuning can't be told apart"
     if statistics.constant(means):
         return [], "all models have the same accuracy"
-    rows = statistics.ordinary_least_squares(means, predictors)
-    return [{"analysis": SIZE, "model": ALL, **row} for row in rows], ""
+    terms = statistics.ordinary_least_squares(means, predictors)
+    return [{"analysis": SIZE, "model": ALL, **term} for term in terms], ""
 
 
 def logistic(x: Any, intercept: float, slope: float) -> Any:
@@ -253,16 +240,18 @@ def fit_regressions(
 
     ``frequencies`` is one table or none; the rows of ``residuals`` are accuracies minus the curve.
     """
-    rows = read_table(ACCURACIES, accuracies).to_pandas()
+    rows = tables.read_table(tables.ACCURACIES, accuracies).to_pandas()
     plain = dict.fromkeys(rows.select_dtypes("category"), object)
     rows = rows[rows["method"] == method].astype(plain)
     terms, _ = fit_size(rows, models)
     residual_rows: Rows = []
     for path in frequencies:
-        curves, residual_rows = fit_frequency(rows, read_table(FREQUENCIES, path).to_pandas())
+        curves, residual_rows = fit_frequency(
+            rows, tables.read_table(FREQUENCIES, path).to_pandas()
+        )
         terms += curves
-    write_rows(terms, REGRESSIONS, output)
-    write_rows(residual_rows, RESIDUALS, residuals)
+    tables.write_rows(terms, tables.REGRESSIONS, output)
+    tables.write_rows(residual_rows, tables.RESIDUALS, residuals)
     return len(terms)
 
 
@@ -385,19 +374,21 @@ def fit_margins(
 
     ``scored`` has model, table of items and table of scores, once for each model and language.
     """
-    tables = [read_table(FREQUENCIES, path).to_pandas() for path in frequencies]
-    logs = _log_characters(pd.concat(tables)) if tables else None
+    counts = [tables.read_table(FREQUENCIES, path).to_pandas() for path in frequencies]
+    logs = _log_characters(pd.concat(counts)) if counts else None
     terms: Rows = []
     for model in dict.fromkeys(model for model, _, _ in scored):
         frames = []
         for items, scores in [paths for name, *paths in scored if name == model]:
-            rows = read_table(ITEMS, items, [*ITEMS.names, *COVARIATES])
-            frames.append(factors(rows, align_scores(rows, read_table(SCORES, scores), scores)))
+            rows = tables.read_table(tables.ITEMS, items, [*tables.ITEMS.names, *COVARIATES])
+            frames.append(
+                factors(rows, align_scores(rows, tables.read_table(tables.SCORES, scores), scores))
+            )
         frame = pd.concat(frames, ignore_index=True)
         if logs is not None:
             frame[LOG_FREQUENCY] = frame["lang"].map(logs)
         fitted = fit_margin(frame)
         log.info("%s: %d rows, %d terms", model, len(frame), len(fitted))
         terms += [{"model": model, **row} for row in fitted]
-    write_rows(terms, REGRESSIONS, output)
+    tables.write_rows(terms, tables.REGRESSIONS, output)
     return len(terms)

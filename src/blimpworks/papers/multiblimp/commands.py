@@ -1,6 +1,7 @@
 """Declare MultiBLiMP's commands: the stages of its items, its regressions, and its export."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,10 @@ OPTIONS = settings(MultiblimpOptions, STAGE)
 LIST_OF_NAMES = Use(records=lambda name, text: {name: text}, passes=lambda text, _: listed(text))
 SPECIAL = option("Treatments of its spelling, comma-separated.", use=LIST_OF_NAMES)
 FREQUENCIES = option("Frequencies table.", default=list)
+stage = partial(command, pandas=False)
 
 
-@command(
-    calls=f"{ITEMS}.lexicon:build_lexicon", packages=shared.SPELLING, notes="entries", pandas=False
-)
+@stage(calls=f"{ITEMS}.lexicon:build_lexicon", packages=shared.SPELLING, notes="entries")
 def build_lexicon(
     tokens: Path = shared.TABLE,
     output: Path = shared.OUTPUT,
@@ -45,12 +45,7 @@ def build_lexicon(
     """Make a language's lexicon from UniMorph tables and its treebanks."""
 
 
-@command(
-    calls=f"{ITEMS}.candidates:find_candidates",
-    packages=shared.SPELLING,
-    notes="counts",
-    pandas=False,
-)
+@stage(calls=f"{ITEMS}.candidates:find_candidates", packages=shared.SPELLING, notes="counts")
 def find_candidates(
     tokens: Path = shared.TABLE,
     output: Path = shared.OUTPUT,
@@ -63,11 +58,10 @@ def find_candidates(
     """Find the subjects and verbs that could agree."""
 
 
-@command(
+@stage(
     calls=f"{ITEMS}.agreement:measure_agreement",
     packages=("numpy", "pyarrow", "scipy"),
     notes="evidence",
-    pandas=False,
     cheap=True,
 )
 def measure_agreement(
@@ -81,7 +75,7 @@ def measure_agreement(
     """Count and test how far a language's verbs agree with their subjects."""
 
 
-@command(calls=f"{ITEMS}.pairs:build_pairs", packages=shared.SPELLING, notes="counts", pandas=False)
+@stage(calls=f"{ITEMS}.pairs:build_pairs", packages=shared.SPELLING, notes="counts")
 def build_pairs(
     candidates: Path = shared.TABLE,
     lexicon: Path = shared.TABLE,
@@ -97,13 +91,7 @@ def build_pairs(
     """Make every minimal pair that passes the checks."""
 
 
-@command(
-    calls=f"{ITEMS}.sampling:sample_items",
-    packages=shared.ARROW,
-    notes="counts",
-    pandas=False,
-    cheap=True,
-)
+@stage(calls=f"{ITEMS}.sampling:sample_items", packages=shared.ARROW, notes="counts", cheap=True)
 def sample_items(
     pairs: Path = shared.TABLE,
     output: Path = shared.OUTPUT,

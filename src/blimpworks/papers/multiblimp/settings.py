@@ -9,14 +9,8 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
-from blimpworks.campaign.settings.base import (
-    Fraction,
-    Methods,
-    Positive,
-    TiePolicy,
-    Variant,
-    distinct,
-)
+from blimpworks.campaign.settings.base import Fraction, Methods, Positive, TiePolicy, distinct
+from blimpworks.campaign.variants import Variant
 from blimpworks.strict import Strict
 
 Phenomenon = Literal["sv#", "svG", "svP", "sp#", "spG", "spP"]

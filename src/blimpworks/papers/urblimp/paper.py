@@ -5,10 +5,10 @@ tables are. Functions read a campaign (settings) and its catalogue (languages, m
 """
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from blimpworks.campaign.catalogue import Catalogue, ModelRow, Pinned
+from blimpworks.campaign.catalogue import Catalogue, Pinned, model_facts
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.scoring_jobs import lexicon_sources
 from blimpworks.campaign.settings.campaign import Campaign
@@ -94,22 +94,6 @@ def _of_people(template: str) -> TableKind:
     )
 
 
-# Facts of a campaign that exhibits show. They must be quick: Snakemake asks at each start.
-
-
-def _models(catalogue: Catalogue) -> dict[str, ModelRow]:
-    rows = catalogue.models.items()
-    return {name: row for name, row in rows if not row.papers or BENCHMARK in row.papers}
-
-
-def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
-    """Return billions of parameters (None if unknown), family and tuning of each model."""
-    return {
-        name: row.model_dump(include={"family", "tuning"}) | {"parameters": row.billions(campaign)}
-        for name, row in _models(catalogue).items()
-    }
-
-
 PAPER = Paper(
     name=BENCHMARK,
     position=5,
@@ -154,8 +138,9 @@ PAPER = Paper(
     # How the campaign's items differ from the paper's.
     other_items=lambda _campaign, _lang: "pairs made by our rules (the paper's are not public)",
     exhibits=SPECS,
+    # Facts of a campaign that exhibits show. They must be quick: Snakemake asks at each start.
     facts={
-        "urblimp_models": model_facts,
+        "urblimp_models": partial(model_facts, BENCHMARK),
         # The number of people who judge a pair.
         "urblimp_validation": lambda campaign, _: _options(campaign).validation.model_dump(
             include={"per_pair"}
@@ -163,7 +148,7 @@ PAPER = Paper(
         # Models that predict each token from those before it, in the catalogue's order.
         "urblimp_left_to_right": lambda _, catalogue: [
             name
-            for name, row in _models(catalogue).items()
+            for name, row in catalogue.models_of(BENCHMARK).items()
             if row.architecture not in BIDIRECTIONAL
         ],
     },

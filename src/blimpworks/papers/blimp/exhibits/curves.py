@@ -148,19 +148,6 @@ TERM_COLUMNS = {analysis.DOUBLING: SLOPE, analysis.TO_HUMAN: TOKENS}
 """Columns of the terms of a curve that ``slopes`` shows."""
 
 
-def _term_cell(term: pd.Series, label: str) -> Cell:
-    """Make the cell of a curve's term on a phenomenon, a row of the table of regressions."""
-    value, column = term["coefficient"], TERM_COLUMNS[term["term"]]
-    text = f"{value:.1f}"
-    if column == SLOPE:
-        text = f"{value:.4f} ± {term['high'] - value:.4f}".replace("-", "−")
-    keys, cell_key = ("analysis", "model", "term"), (TITLES[term["analysis"]], f"{label} {column}")
-    cell = row_cell("regressions", term, keys, "coefficient", cell_key, text)
-    if column == SLOPE:
-        cell = replace(cell, n=int(term["n"]), low=term["low"], high=term["high"])
-    return cell
-
-
 def slopes(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate slopes of the curves beside the printed slopes, and test perplexity by size."""
     printed, measured = read_printed(tables), labels.source == "measured"
@@ -169,9 +156,17 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
     if measured:
         terms = read_plain(REGRESSIONS, tables["curves"][0])
         terms = terms[terms["term"].isin(TERM_COLUMNS) & terms["analysis"].isin(TITLES)]
+        keys = ("analysis", "model", "term")
         for curve_row, (label, _) in curves.items():
-            curve_terms = terms[terms["model"] == curve_row]
-            slope_cells += [_term_cell(term, label) for _, term in curve_terms.iterrows()]
+            for _, term in terms[terms["model"] == curve_row].iterrows():
+                value, column = term["coefficient"], TERM_COLUMNS[term["term"]]
+                cell_key = (TITLES[term["analysis"]], f"{label} {column}")
+                cell = row_cell("regressions", term, keys, "coefficient", cell_key, f"{value:.1f}")
+                if column == SLOPE:
+                    text = f"{value:.4f} ± {term['high'] - value:.4f}".replace("-", "−")
+                    ends = {"low": term["low"], "high": term["high"]}
+                    cell = replace(cell, text=text, n=int(term["n"]), **ends)
+                slope_cells.append(cell)
     slope_cells += _printed_slopes(printed, extrapolated=not measured)
     order = [*TITLES.values()]
     slope_cells.sort(key=lambda cell: order.index(cell.row))

@@ -13,9 +13,9 @@ A cell is one number of a table, with its formula and a filter of the formula's 
 ``uid`` is the name of a paradigm, such as "passive_1".
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -48,26 +48,11 @@ MAJORITIES = {
 """{column of right ratings: column of pairs on which most ratings are right}"""
 
 
-class Agreement(NamedTuple):
-    """A column of ``humans`` with percentages, and the columns that should have equal numbers."""
-
-    name: str
-    printed: str | None = None
-    """Column of printed numbers, equal after rounding."""
-    summary: str | None = None
-    """Column of the released summary, equal in all digits."""
-
-
-AGREEMENTS = (
-    Agreement(PRINTED),
-    Agreement(SUMMARY, PRINTED),
-    Agreement(BY_SUMMARY, PRINTED, SUMMARY),
-    Agreement(BY_RULE, PRINTED),
-    Agreement(PRINTED_MAJORITY),
-    Agreement(MAJORITIES[SUMMARY], PRINTED_MAJORITY),
-    Agreement(MAJORITIES[BY_SUMMARY], PRINTED_MAJORITY, MAJORITIES[SUMMARY]),
-    Agreement(MAJORITIES[BY_RULE], PRINTED_MAJORITY),
-)
+PRINTED_COLUMN = dict.fromkeys(MAJORITIES, PRINTED)
+PRINTED_COLUMN |= dict.fromkeys(MAJORITIES.values(), PRINTED_MAJORITY)
+"""{column of percentages: column of printed numbers, equal after rounding}"""
+SUMMARY_COLUMN = {BY_SUMMARY: SUMMARY, MAJORITIES[BY_SUMMARY]: MAJORITIES[SUMMARY]}
+"""{column of percentages: column of the released summary, equal in all digits}"""
 COUNTED, NUMBER = "Counted", "Number"
 ALL_PARADIGMS = "all paradigms"
 DIFFERS = "Differs"
@@ -76,7 +61,8 @@ REJECTED_UIDS = tuple(uid for uid, reason in release.OTHERS.items() if reason ==
 """Paradigms that the validation rejected; they have human results, but none of models."""
 EXACT = 1e-6
 """Largest difference of equal numbers, in points: the summary has all digits."""
-COLUMNS = (*(column.name for column in AGREEMENTS), COUNTED, DIFFERS)
+PERCENTAGES = (PRINTED, *MAJORITIES, PRINTED_MAJORITY, *MAJORITIES.values())
+COLUMNS = (*PERCENTAGES, COUNTED, DIFFERS)
 HEADS = {name: ("Majority,", name.partition(", ")[2]) for name in COLUMNS if ", " in name}
 """Headings of columns in two lines."""
 
@@ -173,29 +159,15 @@ def _differences(row: AgreementRow) -> tuple[list[str], list[str]]:
     """
     from_print = [
         f"{name} from print"
-        for name, printed, _ in AGREEMENTS
-        if printed and _differ(row, printed, name, row.half_units.get(printed, 0))
+        for name, printed in PRINTED_COLUMN.items()
+        if _differ(row, printed, name, row.half_units.get(printed, 0))
     ]
     from_summary = [
         f"{name} from {summary}"
-        for name, _, summary in AGREEMENTS
-        if summary and _differ(row, summary, name)
+        for name, summary in SUMMARY_COLUMN.items()
+        if _differ(row, summary, name)
     ]
     return from_print, from_summary
-
-
-def _sections_of(filled_rows: Collection[str]) -> list[Section]:
-    """Make the sections: phenomena, the paradigms of each phenomenon, and rejected paradigms."""
-    groups = {"Phenomenon": {ALL_PARADIGMS: ALL_PARADIGMS, **NAMES}}
-    for phenomenon, paradigms in PARADIGMS.items():
-        groups[NAMES[phenomenon]] = {uid: uid for uid in paradigms}
-    groups["Rejected"] = {uid: uid for uid in REJECTED_UIDS}
-    sections = []
-    for title, names in groups.items():
-        filled = {key: name for key, name in names.items() if key in filled_rows}
-        if filled:
-            sections.append(Section(title, filled, COLUMNS))
-    return sections
 
 
 def humans(tables: Tables, labels: Labels) -> Exhibit:
@@ -203,10 +175,14 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
     ratings = read_plain(RATINGS, tables.get(RATED))
     summary = acc.read_released(tables, [release.INDIVIDUAL, release.MAJORITY], rejected=True)
     rows = {ALL_PARADIGMS: AgreementRow([*PHENOMENON_OF])}
+    # {title of a section: {row: its name}}
+    groups = {"Phenomenon": {ALL_PARADIGMS: ALL_PARADIGMS, **NAMES}}
     for phenomenon, paradigms in PARADIGMS.items():
         rows[phenomenon] = AgreementRow(paradigms)
         rows |= {uid: AgreementRow([uid]) for uid in paradigms}
+        groups[NAMES[phenomenon]] = {uid: uid for uid in paradigms}
     rows |= {uid: AgreementRow([uid]) for uid in REJECTED_UIDS}
+    groups["Rejected"] = {uid: uid for uid in REJECTED_UIDS}
     for number, cell in _printed_numbers(tables):
         row = rows[cell.row]
         row.cells[cell.column] = cell
@@ -230,7 +206,10 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
         same=len(single_paradigms - differing_rows),
         total=len(single_paradigms),
     )
-    sections = _sections_of([key for key, row in rows.items() if row.cells])
+    sections = []
+    for title, names in groups.items():
+        if filled := {key: name for key, name in names.items() if rows[key].cells}:
+            sections.append(Section(title, filled, COLUMNS))
     if counts:
         sections.append(Section("Counts", {cell.row: cell.row for cell in counts}, [NUMBER]))
     cells: list[Cell] = []

@@ -14,6 +14,7 @@ numbers are wrong (docs/blimp_numbers.md).
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
+from pathlib import Path
 
 import pandas as pd
 from statsmodels.stats.proportion import confint_proportions_2indep
@@ -22,6 +23,7 @@ from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, PRODUCT, UNWEIGHTED, VALUES, Formula
 from blimpworks.exhibits.formulas import select_rows as select
+from blimpworks.files import read_cells
 from blimpworks.items import ALL
 from blimpworks.papers.blimp import paradigms as blimp
 from blimpworks.papers.blimp.exhibits import accuracies as acc
@@ -30,13 +32,8 @@ from blimpworks.papers.blimp.paradigms import HUMAN, NAMES, PARADIGMS, PHENOMENO
 from blimpworks.papers.blimp.released_results import MAJORITY, METHODS
 from blimpworks.tables import ACCURACIES, ITEMS
 
-RELATED = {
-    "anaphora_binding": "Anaphora/binding",
-    "subject_verb_agreement": "Subj.-verb agreement",
-    "npi_licensing": "Neg. polarity items",
-    "filler_gap_islands": "Filler-gap/islands",
-    "argument_structure": "Argument structure",
-}
+_RELATED_ROWS = read_cells(Path(__file__).with_name("related.tsv"))
+RELATED = {row["key"]: row["name"] for row in _RELATED_ROWS}
 """Names of the rows of Table 1, by the key of their printed numbers."""
 HEADING_LINES = {acc.OVERALL: ("", "Overall"), **blimp.PHENOMENA}
 """Headings of Table 3 in two lines, by phenomenon."""
@@ -278,17 +275,15 @@ class Statement:
     """True for accuracies of human majorities, which are released separately."""
 
 
-def _contrast(name: str, *models: str) -> Statement:
-    """Return the statement of the contrast ``name`` (``CONTRASTS``) in the models' accuracies."""
+def _contrast(name: str, *models: str, end: Callable[..., float] | None = None) -> Statement:
+    """Return the statement of the contrast ``name`` (``CONTRASTS``) in the models' accuracies.
+
+    ``end``: state the ``models``' largest (``max``) or smallest (``min``) contrast.
+    """
     contrast = formulas.CONTRASTS[name]
-    paradigms = (*contrast.higher, *contrast.lower)
-    return Statement(formulas.difference(contrast), models, paradigms)
-
-
-def _extreme_contrast(end: Callable[..., float], name: str, *models: str) -> Statement:
-    """Return the statement of the ``models``' largest (``max``) or smallest (``min``) contrast."""
-    statement = _contrast(name, *models)
-    return replace(statement, formula=formulas.extreme(end, statement.formula))
+    formula = formulas.difference(contrast)
+    formula = formulas.extreme(end, formula) if end else formula
+    return Statement(formula, models, (*contrast.higher, *contrast.lower))
 
 
 ISLANDS = PARADIGMS["island_effects"]
@@ -299,10 +294,10 @@ STATEMENTS: dict[shared.Place, Statement] = {
     (GPT2, "below human, islands"): Statement(formulas.DISTANCE, (GPT2, HUMAN), ISLANDS),
     (TXL, f"r with {LSTM}"): Statement(formulas.PEARSON, (TXL, LSTM), form="{:.3f}"),
     (NGRAM, "adjective"): _contrast("adjective", NGRAM),
-    ("neural models", "largest adjective"): _extreme_contrast(max, "adjective", LSTM, TXL, GPT2),
-    ("neural models", "smallest adjective"): _extreme_contrast(min, "adjective", LSTM, TXL, GPT2),
+    ("neural models", "largest adjective"): _contrast("adjective", LSTM, TXL, GPT2, end=max),
+    ("neural models", "smallest adjective"): _contrast("adjective", LSTM, TXL, GPT2, end=min),
     **{(model, "attractor"): _contrast("attractor", model) for model in (GPT2, LSTM, TXL)},
-    ("sub-word models", "largest irregularity"): _extreme_contrast(max, "irregularity", TXL, GPT2),
+    ("sub-word models", "largest irregularity"): _contrast("irregularity", TXL, GPT2, end=max),
     (LSTM, "irregularity"): _contrast("irregularity", LSTM),
     (HUMAN, "aggregate"): Statement(UNWEIGHTED, (HUMAN,), majority=True),
     # No paradigms here: all validated paradigms, even the rejected ones.

@@ -27,9 +27,9 @@ from blimpworks.exhibits import shared, style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import KINDS, LARGEST, select_rows
 from blimpworks.papers.clams.exhibits import describe, measures
-from blimpworks.papers.clams.exhibits.facts import MBERT, MONO, MULTI
 from blimpworks.papers.clams.exhibits.measures import mean_over, read_accuracies, shown_languages
 from blimpworks.papers.clams.items.sets import CONSTRUCTIONS, LANGUAGES
+from blimpworks.papers.clams.paper import MBERT, MONO, MULTI
 from blimpworks.strict import Strict
 from blimpworks.tables import MORPHOLOGY
 

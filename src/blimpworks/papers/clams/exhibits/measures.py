@@ -26,9 +26,9 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import Formula, Notation, choice, formula, select_rows
 from blimpworks.exhibits.shared import Place, Tables, printed_cells, read_plain, read_printed
 from blimpworks.papers.clams.exhibits import BENCHMARK
-from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED_MODELS
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CAPITALS, CONSTRUCTIONS, construction_of
+from blimpworks.papers.clams.paper import BERT, MBERT, PRINTED_MODELS, SERIES
 from blimpworks.tables import ACCURACIES
 
 CONSTRUCTION, LANGUAGE, MODEL = "construction", "lang", "model"
@@ -178,8 +178,6 @@ FEWEST = Formula("fewest values of a language", lambda rows: _feature_counts(row
 MOST_FEATURES = Formula("most values of a language", lambda rows: _feature_counts(rows).max())
 MASKED = "masked_critical_word"
 """Method of the measured masked models (section 5.2)."""
-HEADINGS = {MONO: "Mono", MULTI: "Multi", BERT: "Mono", MBERT: "Multi"}
-"""Headings of columns, by series."""
 AVERAGE = "Average accuracy"
 RECOMPUTED_AVERAGE = "Average accuracy, from the rows above"
 
@@ -406,7 +404,10 @@ class Grid:
 def columns_of(languages: Mapping[str, str], series_names: Iterable[str]) -> list[SeriesColumn]:
     """Return a column for each language (names by code) and series of models."""
     heads = product(languages.items(), series_names)
-    return [SeriesColumn(lang, series, (name, HEADINGS[series])) for (lang, name), series in heads]
+    return [
+        SeriesColumn(lang, series, (name, SERIES[series]["heading"]))
+        for (lang, name), series in heads
+    ]
 
 
 def grid_cells(

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from typing import Any, NamedTuple
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -31,12 +31,13 @@ from blimpworks.campaign.registry import TIES
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import COUNT, PERPLEXITY, TOTAL, Formula, select_rows
+from blimpworks.exhibits.formulas import COUNT, PERPLEXITY, TOTAL, select_rows
+from blimpworks.files import read_cells
 from blimpworks.papers.clams.exhibits import describe, measures
-from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED_MODELS
 from blimpworks.papers.clams.exhibits.measures import AVERAGE, AVERAGE_KEY, RECOMPUTED_AVERAGE, Grid
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS, ENGLISH_SETS
+from blimpworks.papers.clams.paper import BERT, MBERT, MONO, MULTI, PRINTED_MODELS
 from blimpworks.tables import EVALUATION_SETS, ITEMS, PERPLEXITIES, read_table
 
 ENG, MBERT_KEY = "eng", PRINTED_MODELS[MBERT]
@@ -138,20 +139,6 @@ def describe_lstms(
     return describe(key, empty=not any(cell.printed for cell in cells), **texts, **values)
 
 
-def perplexity_cells(grid: Grid, tables: shared.Tables, labels: Labels) -> Iterator[Cell]:
-    """Yield a cell for each column: mean perplexity over seeds on the language's test text."""
-    perplexities = shared.read_plain(PERPLEXITIES, tables.get("perplexities"))
-    for column in grid.columns:
-        models = labels.facts["clams_models"][column.series]
-        where = {"lang": column.lang, "model": [*models]}
-        rows = select_rows(perplexities, where)
-        if not rows.empty:
-            where |= shared.where_of(rows, ["model"])
-            cell_key, key = (PERPLEXITY_NAME, column.name), (PERPLEXITY_KEY, column.key)
-            cell = shared.formula_cell(rows, cell_key, PERPLEXITY, "perplexities", where, ".2f")
-            yield replace(cell, stands_for=key)
-
-
 def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 1: accuracy of the LSTMs by construction and language, with averages."""
     accuracies, grid = measures.read_accuracies(tables, labels), lstm_grid(labels)
@@ -160,7 +147,16 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
         cells = grid.printed(tables, "table1", PERPLEXITY_ROW | CONSTRUCTIONS | AVERAGE_ROW)
         cells += grid.cells(accuracies, measures.average, RECOMPUTED_ROW)
     else:
-        cells = [*perplexity_cells(grid, tables, labels)]
+        # Mean perplexity over seeds on the test text of each language.
+        cells, perplexities = [], shared.read_plain(PERPLEXITIES, tables.get("perplexities"))
+        for column in grid.columns:
+            models = labels.facts["clams_models"][column.series]
+            rows = select_rows(perplexities, {"lang": column.lang, "model": [*models]})
+            if not rows.empty:
+                where = {"lang": column.lang, **shared.where_of(rows, ["model"])}
+                cell_key, key = (PERPLEXITY_NAME, column.name), (PERPLEXITY_KEY, column.key)
+                cell = shared.formula_cell(rows, cell_key, PERPLEXITY, "perplexities", where, ".2f")
+                cells.append(replace(cell, stands_for=key))
         cells += grid.cells(accuracies, measures.accuracy)
         cells += grid.cells(accuracies, measures.average, AVERAGE_ROW)
     description = describe_lstms("table1", labels, cells, published=published)
@@ -264,41 +260,27 @@ def english(tables: shared.Tables, labels: Labels) -> Exhibit:
     return measures.table_of(describe_lstms("english", labels, cells), cells, grids, sections)
 
 
-class Counting(NamedTuple):
-    """A way to compute the accuracy (c + added) ÷ (n + added) of a set with c of n items right."""
-
-    heading: str
-    method: str
-    tie_policy: str
-    """Whether a tie counts as "right" or "half"."""
-    added: int
-
-
-COUNTINGS = (
-    Counting("As published", "without_end", "right", 1),
-    Counting("c ÷ n", "without_end", "right", 0),
-    Counting("c ÷ n, ties half", "without_end", "half", 0),
-    # As ``variant: corrected`` of the settings.
-    Counting("Corrected: and with the end of sentence", "full_sentence", "half", 0),
-)
+COUNTINGS = read_cells(Path(__file__).with_name("countings.tsv"))
+"""Ways to compute the accuracy (c + added) ÷ (n + added) of a set with c of n items right. A tie
+counts as "right" or "half" (``tie_policy``). The last is ``variant: corrected`` of the settings."""
 
 
 def variants(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of Table 1's averages, with a column for each of ``COUNTINGS``."""
     campaign_policies: Mapping[str, str] = labels.facts["clams_ties"]  # by method
     cells: list[Cell] = []
-    for heading, method, tie_policy, added in COUNTINGS:
+    for heading, method, tie_policy, added in map(dict.values, COUNTINGS):
         if method not in campaign_policies:
             continue
         accuracies = measures.read_accuracies(tables, replace(labels, method=method))
         # The campaign's numbers of right items already have its own value of a tie.
         tie_change = TIES[tie_policy] - TIES[campaign_policies[method]]
-        formula = measures.counted(tie_change, added)
+        formula = measures.counted(tie_change, int(added))
         for column in lstm_grid(labels).columns:
             selection = accuracies.select(column.series, column.lang, CONSTRUCTIONS)
             if selection.complete:
                 cells.append(selection.cell((", ".join(column.head), heading), formula, ".3f"))
-    headings = [counting.heading for counting in COUNTINGS]
+    headings = [counting["heading"] for counting in COUNTINGS]
     section = Section("", {cell.row: cell.row for cell in cells}, headings)
     description = describe_lstms("variants", labels, cells)
     return Exhibit(**description, cells=cells, sections=[section])
@@ -340,8 +322,14 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
     languages = measures.shown_languages(labels).items()
     grid = Grid([measures.SeriesColumn(lang, "", ("", name), lang) for lang, name in languages])
     if labels.source == "published":
-        cells = grid.printed(tables, "table6")
-        sizes = _released_sizes(grid, read_sets(tables))
+        cells, sets = grid.printed(tables, "table6"), read_sets(tables)
+        # Sizes of the released sets, by (row, column) of the paper's number.
+        sizes: dict[shared.Place, Cell] = {}
+        for (key, row), column in product(grid.rows.items(), [] if sets.empty else grid.columns):
+            where = {"lang": column.lang, "paradigm": clams.paradigms(key, inanimate=False)}
+            cell_key, stands_for = (row, f"{column.name}, released"), (key, column.key)
+            cell = shared.formula_cell(sets, cell_key, TOTAL, SETS, where, ".0f")
+            sizes[stands_for] = replace(cell, stands_for=stands_for, printed=False)
         # Number of printed sizes that the released sets have too; None without released sets.
         same = None
         if sizes:
@@ -360,30 +348,6 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
                 cell = Cell(row, column.name, n, str(n), COUNT, "items", where, n)
                 cells.append(replace(cell, stands_for=(key, column.key)))
     return measures.table_of(describe("table6"), cells, [grid])
-
-
-def _released_sizes(grid: Grid, sets: pd.DataFrame) -> dict[shared.Place, Cell]:
-    """Return hidden cells with sizes of the released sets, by (row, column) of the paper's number.
-
-    ``sets``: see ``read_sets``. Without any rows there are no cells.
-    """
-    sizes: dict[shared.Place, Cell] = {}
-    for (key, row), column in product(grid.rows.items(), [] if sets.empty else grid.columns):
-        where = {"lang": column.lang, "paradigm": clams.paradigms(key, inanimate=False)}
-        cell_key, stands_for = (row, f"{column.name}, released"), (key, column.key)
-        cell = shared.formula_cell(sets, cell_key, TOTAL, SETS, where, ".0f")
-        sizes[stands_for] = replace(cell, stands_for=stands_for, printed=False)
-    return sizes
-
-
-class Computed(NamedTuple):
-    """A number of Table 7, computed by a formula from rows of the table ``source``."""
-
-    rows: pd.DataFrame
-    formula: Formula
-    source: str
-    where: dict[str, Any]
-    """Filter that selects the formula's rows among ``rows``."""
 
 
 def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -413,35 +377,32 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
             titles[key, column.key] = (row, column.name)
     sets = read_sets(tables)
     for column in columns:
-        if sets.empty:
-            computed = _from_share(printed, column)
-        else:
-            computed = _from_words(printed, sets[sets["lang"] == column.lang], column)
-        for key, (rows, formula, source, where) in computed.items():
-            row, column_title = titles[key, column.key]
-            cell_key = (row, f"{column_title}, from the vocabulary")
-            cell = shared.formula_cell(rows, cell_key, formula, source, where, ".0f")
-            cells.append(replace(cell, stands_for=(key, column.key), printed=False))
+        of_lang = sets[sets["lang"] == column.lang]
+        computed = (
+            _from_words(printed, of_lang, column) if len(sets) else _from_share(printed, column)
+        )
+        for cell in computed:
+            row, column_title = titles[cell.row, column.key]
+            hidden = replace(cell, printed=False, stands_for=(cell.row, column.key))
+            cells.append(replace(hidden, row=row, column=f"{column_title}, from the vocabulary"))
     return measures.table_of(description, cells, grids)
 
 
 def _from_words(
     printed: pd.DataFrame, sets: pd.DataFrame, column: measures.SeriesColumn
-) -> dict[str, Computed]:
+) -> Iterator[Cell]:
     """Count each construction's sets with the focus words that explain a column of Table 7 best.
 
-    ``printed``: the paper's numbers; ``sets``: the column's language in ``read_sets``. Return the
-    computed numbers by construction.
+    ``printed``: the paper's numbers; ``sets``: the column's language in ``read_sets``. Yield the
+    cells of computed numbers, in rows called as constructions.
     """
     numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
     sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
     vocabulary = infer_vocabulary(sets, sizes)
-    computed = {}
     for key in sizes:
         paradigms = clams.paradigms(key, inanimate=True)
         where = {"lang": column.lang, "paradigm": paradigms, "focus": vocabulary}
-        computed[key] = Computed(sets, TOTAL, SETS, where)
-    return computed
+        yield shared.formula_cell(sets, (key, column.key), TOTAL, SETS, where, ".0f")
 
 
 SIMPLE = "simple_agrmt"
@@ -452,8 +413,8 @@ LIKE_SIMPLE_IN_ENGLISH = ("vp_coord", "subj_rel")
 verbs that simple agreement does not have ("brings")."""
 
 
-def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> dict[str, Computed]:
-    """Estimate numbers of Table 7 from Table 6, without the released sets, by construction.
+def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> Iterator[Cell]:
+    """Estimate numbers of Table 7 from Table 6, without the released sets, as ``_from_words``.
 
     A model skips sets by their focus words. So the share of simple agreement's sets that it scored
     should also be the share of each construction with the same focus words.
@@ -462,13 +423,14 @@ def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> dict[st
     scored = values.get(("table7", SIMPLE, column.key))
     size = values.get(("table6", SIMPLE, column.lang))
     if scored is None or size is None:
-        return {}
+        return
     share = Fraction(int(scored), int(size))
-    where: dict[str, Any] = {"exhibit": "table6", "column": column.lang}
     formula = measures.fraction_of(share.numerator, share.denominator)
-    keys = LIKE_SIMPLE_IN_ENGLISH if column.lang == ENG else LIKE_SIMPLE
-    present = [key for key in keys if ("table6", key, column.lang) in values.index]
-    return {key: Computed(printed, formula, "published", where | {"row": key}) for key in present}
+    for key in LIKE_SIMPLE_IN_ENGLISH if column.lang == ENG else LIKE_SIMPLE:
+        if ("table6", key, column.lang) in values.index:
+            where = {"exhibit": "table6", "column": column.lang, "row": key}
+            cell_key = (key, column.key)
+            yield shared.formula_cell(printed, cell_key, formula, "published", where, ".0f")
 
 
 MOST_FOCUS_WORDS = 22

@@ -68,7 +68,16 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
         packs = {pack.lang: pack for pack in map(read_pack, tables["packs"])}
         for _, row in shared.read_printed(tables, exhibit="table1").iterrows():
             cells.append(shared.printed_text_cell(row, (tasks.long_name(row["row"]), EXAMPLE)))
-            cells += _released_example(packs[ENGLISH], row)
+            # A hidden cell has the release's wording: that of the first template that can give it.
+            task, pack = row["row"], packs[ENGLISH]
+            for number, template in enumerate(pack.templates[task], start=1):
+                arguments = _arguments_of(template, as_typed(row["text"]))
+                if arguments is not None:
+                    released = prompt_of(pack, task, number, arguments, corrected=False)
+                    cell_key, key = (tasks.long_name(task), "From the template"), f"{task}.{number}"
+                    cell = pack_cell(cell_key, released, pack.lang, key, printed=False)
+                    cells.append(replace(cell, stands_for=(task, row["column"])))
+                    break
         description = describe("table1_published", different=wording_differences(cells))
         return Exhibit(**description, cells=cells, widths={EXAMPLE: 0.7}, textual=True)
     # The first prompt of each task, in English if the campaign has it.
@@ -99,22 +108,6 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
         textual=True,
         written_in={(name, EXAMPLE): common.language_tag(lang) for name in answer_by_name},
     )
-
-
-def _released_example(pack: Pack, printed: pd.Series) -> list[Cell]:
-    """Return a hidden cell with a printed prompt in the release's wording, or an empty list.
-
-    The wording is that of the first template that can give the prompt.
-    """
-    task, text = printed["row"], as_typed(printed["text"])
-    for number, template in enumerate(pack.templates[task], start=1):
-        arguments = _arguments_of(template, text)
-        if arguments is not None:
-            released = prompt_of(pack, task, number, arguments, corrected=False)
-            cell_key, key = (tasks.long_name(task), "From the template"), f"{task}.{number}"
-            cell = pack_cell(cell_key, released, pack.lang, key, printed=False)
-            return [replace(cell, stands_for=(task, printed["column"]))]
-    return []
 
 
 def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
@@ -381,10 +374,8 @@ def table8(tables: shared.Tables, labels: Labels) -> Exhibit:
             langs = sorted(rows["column"][rows["value"].notna()])
             where = {"exhibit": "table54", "row": subset, "column": langs}
             for column, formula in ((PROMPTS_HEAD, VALUES), ("Languages", COUNT)):
-                cell_key = (subset, column)
-                cells.append(
-                    shared.formula_cell(rows, cell_key, formula, "published", where, ",.0f")
-                )
+                cell_key, source = (subset, column), "published"
+                cells.append(shared.formula_cell(rows, cell_key, formula, source, where, ",.0f"))
     else:
         items, key = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table8"
         arguments = {subset: tasks.TASK_NAMES[subset]["words"] for subset in tasks.PARENTS}

@@ -110,10 +110,8 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
             where: dict[str, Any] = {"phenomenon": [*HEADS], "paradigm": ALL}
             where |= {"benchmark": BENCHMARK, "model": model, "method": labels.method}
             for column, formula in (("Answers", basic.TOTAL), ("Languages", basic.KINDS)):
-                cell_key = (name, column)
-                cells.append(
-                    shared.formula_cell(rows, cell_key, formula, "accuracies", where, ",.0f")
-                )
+                cell_key, source = (name, column), "accuracies"
+                cells.append(shared.formula_cell(rows, cell_key, formula, source, where, ",.0f"))
     sections = common.sections_of(models, labels, columns)
     return Exhibit(**describe(text_key), cells=cells, stub=stub, remarks=remarks, sections=sections)
 
@@ -206,23 +204,20 @@ def _published_scores(
         where: dict[str, Any] = {"exhibit": table, "row": [*MODELS], "column": key}
         cell = shared.formula_cell(printed, cell_key, basic.MEAN, "published", where, ".1f")
         cells.append(replace(cell, stands_for=(AVERAGE, key)))
-    if table == "table5":
-        # Compute each robustness from score and accuracy.
-        for lang, model in product(LANGUAGES, MODELS):
-            cell_key = (row_names[model], f"{names[lang]}, from Table 4")
-            where = {"exhibit": "table4", "column": [f"{lang} lms", f"{lang} accuracy"]}
-            where["row"] = model
-            cell = shared.formula_cell(printed, cell_key, basic.QUOTIENT, "published", where, ".1f")
-            cells.append(replace(cell, stands_for=(model, lang), printed=False))
-        return cells
-    # Compute each score from accuracy and robustness.
+    # Compute each robustness from score and accuracy, or each score from accuracy and robustness.
     for lang, model in product(LANGUAGES, MODELS):
-        key = f"{lang} lms"
-        cell_key = (row_names[model], f"{names[key]}, from Table 5")
-        where = {"exhibit": ["table4", "table5"], "column": [f"{lang} accuracy", lang]}
-        where["row"] = model
-        cell = shared.formula_cell(printed, cell_key, formulas.PRODUCT, "published", where, ".1f")
+        score, accuracy = f"{lang} lms", f"{lang} accuracy"
+        if table == "table5":
+            key, origin, formula = lang, "Table 4", basic.QUOTIENT
+            where = {"exhibit": "table4", "column": [score, accuracy], "row": model}
+        else:
+            key, origin, formula = score, "Table 5", formulas.PRODUCT
+            where = {"exhibit": ["table4", "table5"], "column": [accuracy, lang], "row": model}
+        cell_key = (row_names[model], f"{names[key]}, from {origin}")
+        cell = shared.formula_cell(printed, cell_key, formula, "published", where, ".1f")
         cells.append(replace(cell, stands_for=(model, key), printed=False))
+    if table == "table5":
+        return cells
     # Recompute accuracies where Tables 34 to 51 have all tasks of a language.
     rows = common.read_accuracies(tables, labels)
     for lang, tasks in common.tasks_of(rows).items():

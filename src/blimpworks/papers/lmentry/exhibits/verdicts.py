@@ -40,18 +40,19 @@ AGREEMENT_HEAD, KAPPA_HEAD, ANSWERS_HEAD = "Agreement (%)", "κ", "Answers"
 
 
 def _agreement_cells(
-    rows: pd.DataFrame,
+    table: pd.DataFrame,
+    where: Mapping[str, Any],
     row_title: str,
     columns: Iterable[str],
-    where: Mapping[str, Any],
     printed_row: str | None = None,
 ) -> Iterator[Cell]:
-    """Yield a cell of agreement and one of kappa, in a row of a table; none without ``rows``.
+    """Yield a cell of agreement and one of kappa, in a row of a table; none without rows.
 
-    The numbers are means over ``rows``, which ``where`` selects in the table of agreement. Kappa is
-    left out if one of ``rows`` lacks it. The interval of a single row is that of the cells.
+    The numbers are means over the rows that ``where`` selects in the ``table`` of agreement. Kappa
+    is left out if one of these rows lacks it. The interval of a single row is that of the cells.
     ``columns``: of agreement and of kappa. ``printed_row``: key of the row in the printed numbers.
     """
+    rows = select_rows(table, where)
     if rows.empty:
         return
     agreement_column, kappa_column = columns
@@ -106,13 +107,11 @@ def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         tasks = _tasks_in(judged["phenomenon"])
         for task in tasks:
             where = of_annotator | {"phenomenon": task}
-            chosen = select_rows(judged, where)
-            cells += _agreement_cells(chosen, task_name(task), columns, where, printed_row=task)
+            cells += _agreement_cells(judged, where, task_name(task), columns, task)
         where = of_annotator | {"phenomenon": tasks}
-        chosen = select_rows(judged, where)
-        cells += _agreement_cells(chosen, OVERALL, columns, where, printed_row="global_accuracy")
+        cells += _agreement_cells(judged, where, OVERALL, columns, "global_accuracy")
         where = of_annotator | {"phenomenon": ALL}
-        cells += _agreement_cells(select_rows(judged, where), POOLED, columns, where)
+        cells += _agreement_cells(judged, where, POOLED, columns)
     # If annotators have judged different numbers of a row's answers, show the least and greatest.
     counts_by_row: dict[str, set[int]] = defaultdict(set)
     for cell in cells:
@@ -132,9 +131,7 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
     # Rows of other methods compare two annotators: ``method`` is then the name of the second.
     with_method = rows["method"].isin(VARIANTS)
     columns_of_method = {method: _headings(method.capitalize()) for method in VARIANTS}
-    heads: dict[str, tuple[str, str]] = {}
-    for columns in columns_of_method.values():
-        heads |= columns
+    heads = {**columns_of_method[PUBLISHED], **columns_of_method[CORRECTED]}
     with_verdicts: list[Cell] = []
     with_each_other: list[Cell] = []
     for lang in common.languages_of(rows):
@@ -142,14 +139,13 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
         for annotator in sorted(rows["annotator"][in_language & with_method].unique()):
             for method, columns in columns_of_method.items():
                 where = {"lang": lang, "annotator": annotator, "method": method, "phenomenon": ALL}
-                chosen, row_title = select_rows(rows, where), f"{language}, {annotator}"
-                with_verdicts += _agreement_cells(chosen, row_title, columns, where)
+                with_verdicts += _agreement_cells(rows, where, f"{language}, {annotator}", columns)
         for pair in rows[in_language & ~with_method].itertuples():
             where = {"lang": lang, "annotator": pair.annotator, "method": pair.method}
             where["phenomenon"] = ALL
             row_title = f"{language}, {pair.method} and {pair.annotator}"
-            chosen, pair_columns = rows.loc[[pair.Index]], (AGREEMENT_HEAD, KAPPA_HEAD)
-            with_each_other += _agreement_cells(chosen, row_title, pair_columns, where)
+            pair_columns = (AGREEMENT_HEAD, KAPPA_HEAD)
+            with_each_other += _agreement_cells(rows, where, row_title, pair_columns)
 
     names = [cell.row for cell in with_verdicts]
     sections = [common.named_section("Annotator", names, [ANSWERS_HEAD, *heads])]
@@ -175,14 +171,11 @@ def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     langs = common.languages_of(rows)
     columns = {lang: _headings(common.language_code(lang, labels), "%") for lang in langs}
-    heads: dict[str, tuple[str, str]] = {}
-    for headings in columns.values():
-        heads |= headings
+    heads = {key: head for headings in columns.values() for key, head in headings.items()}
     for task, lang in product(HEADS, langs):
         where: dict[str, Any] = {"lang": lang, "method": labels.method, "phenomenon": task}
-        judged = select_rows(rows, where)
-        where["annotator"] = sorted(judged["annotator"])
-        cells += _agreement_cells(judged, task_name(task), columns[lang], where)
+        where["annotator"] = sorted(select_rows(rows, where)["annotator"])
+        cells += _agreement_cells(rows, where, task_name(task), columns[lang])
     return Exhibit(**describe("agreement_tasks", method=labels.method), cells=cells, heads=heads)
 
 

@@ -263,17 +263,12 @@ def accent_table(accents: str) -> dict[int, str]:
 
 
 # Possessive quantifiers (++) keep the time linear: hostile answers have long runs of digits.
-_LONGER = re.compile(r"(?<!\w)[-−]\d++(?:[.,]\d++)*+|(?<!\d)\d++(?:[.,]\d++)++")
+LONGER_NUMBER = re.compile(r"(?<!\w)[-−]\d++(?:[.,]\d++)*+|(?<!\d)\d++(?:[.,]\d++)++")
 AFTER_ANSWER = re.compile(r"\{answer\}[^\w{]*(\w+)")
 """Word that directly follows ``{answer}`` in a pattern."""
 ANSWER_CHARACTERS = ROLE["answer"] + ROLE["distractor"] + ROLE["other"]
 EXCHANGE_ANSWER = str.maketrans(ANSWER_CHARACTERS, ROLE["distractor"] + 2 * ROLE["answer"])
 """Table by which the gold answer becomes the distractor, and other arguments the gold answer."""
-
-
-def mask_longer_numbers(text: str) -> str:
-    """Replace marks by x in numbers such as -321, 321.5 and 321,000, which are not 321."""
-    return _LONGER.sub(lambda match: re.sub(r"\D", "x", match[0]), text)
 
 
 def any_of(texts: Iterable[str]) -> str:

@@ -299,7 +299,8 @@ class CorrectedChoice:
         # Patterns have no quotation marks around a full answer, and optional ones around its words.
         answer = answer.strip('"')
         if self._asks_number:
-            answer = answers.mask_longer_numbers(answer)
+            # Replace marks by x in numbers such as -321, 321.5 and 321,000, which are not 321.
+            answer = answers.LONGER_NUMBER.sub(lambda match: re.sub(r"\D", "x", match[0]), answer)
         # Replace arguments by roles, but not articles that are spelt like the gold answer.
         mask = partial(answers.mask, marks=answers.CORRECTED_MARKS, particles=self._particles)
         longer = [argument for argument in to_find if len(argument.text) > len(article)]

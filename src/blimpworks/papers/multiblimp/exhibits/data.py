@@ -102,11 +102,8 @@ def _measured_probabilities(tables: shared.Tables, labels: Labels) -> Table1Cell
     languages = [lang for lang in chosen if lang in counts_by_language]
     if not languages:
         counted = [lang for lang in names if lang in counts_by_language]
-        inflecting = []
-        for lang in counted:
-            value_counts = counts_by_language[lang][VALUE_COLUMNS].nunique()
-            if (value_counts > 1).all():
-                inflecting.append(lang)
+        value_counts = {lang: counts_by_language[lang][VALUE_COLUMNS].nunique() for lang in counted}
+        inflecting = [lang for lang in counted if (value_counts[lang] > 1).all()]
         languages = (inflecting or counted)[:FALLBACK_LANGUAGES]
     # Values that occur on a subject or a verb; the singular is last, as in the paper.
     present_values: set[str] = set()
@@ -150,9 +147,8 @@ CONSTRUCTIONS = {"sv": "S-Verb", "sp": "S-Participle"}
 """Names of constructions in Table 2, keyed by the first two letters of the phenomenon."""
 ROW_NAMES = {
     f"{code}{sign}": f"{name.upper()} {construction}"
-    for (sign, (name, _)), (code, construction) in product(
-        measures.FEATURES.items(), CONSTRUCTIONS.items()
-    )
+    for sign, (name, _) in measures.FEATURES.items()
+    for code, construction in CONSTRUCTIONS.items()
 }
 """Rows of Table 2, keyed by phenomenon: heading of the section and name, "NUMBER S-Verb"."""
 

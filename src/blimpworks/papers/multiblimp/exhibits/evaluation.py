@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -25,24 +26,14 @@ from blimpworks.analysis.statistics import EXACT_BELOW
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, QUOTIENT, Formula, of_row, select_rows
+from blimpworks.files import read_cells
 from blimpworks.items import ALL
-from blimpworks.papers.multiblimp.analysis import CHAT, SIZE, fit_size
-from blimpworks.papers.multiblimp.exhibits import describe
+from blimpworks.papers.multiblimp.analysis import SIZE, fit_size
+from blimpworks.papers.multiblimp.exhibits import describe, measures
 from blimpworks.papers.multiblimp.exhibits.measures import (
     AGREEMENT_TYPES,
-    DIFFERENCE,
-    ENOUGH_PAIRS,
-    LANGUAGE_COUNT,
     LEAD_BELOW,
-    LEADS,
     accuracy_cell,
-    leads,
-    read_accuracies,
-    unweighted_cell,
-    weighted_values,
-    win_share,
-    wins,
-    won,
 )
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.tables import COMPARISONS, ITEMS, REGRESSIONS, read_table
@@ -93,7 +84,7 @@ def _column_filters(tables: shared.Tables, labels: Labels) -> dict[str, dict[str
 
 def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 3: accuracy of each model by phenomenon, resource group and group of languages."""
-    rows = read_accuracies(tables, labels)
+    rows = measures.read_accuracies(tables, labels)
     filters, models = _column_filters(tables, labels), _models(labels)
     cells: list[Cell] = []
     for model, (key, where) in product(models, filters.items()):
@@ -102,7 +93,7 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
             row, column = labels.models[model], TABLE3_NAMES[key]
             cell = accuracy_cell(judged, (row, column), labels, mean=key != "eng")
             cells.append(replace(cell, stands_for=(model, key)))
-            cells.append(unweighted_cell(judged, (row, f"{column}, mean")))
+            cells.append(measures.unweighted_cell(judged, (row, f"{column}, mean")))
     if labels.source == "published":
         return _published_table3(cells, tables, labels)
     # Number of languages in which a model is significantly better than every other of the table.
@@ -113,7 +104,7 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
         tests = select_rows(comparisons, where)
         if len(tests):
             cell_key, n = (labels.models[model], BEST), tests["lang"].nunique()
-            cell = shared.formula_cell(tests, cell_key, LEADS, "comparisons", where, n=n)
+            cell = shared.formula_cell(tests, cell_key, measures.LEADS, "comparisons", where, n=n)
             cells.append(replace(cell, stands_for=(model, "best")))
     filled_columns = {cell.column for cell in cells}
     empty = [name for name in TABLE3_NAMES.values() if name not in filled_columns]
@@ -156,7 +147,7 @@ def _published_table3(computed: Sequence[Cell], tables: shared.Tables, labels: L
         has_groups = all((model, group) in numbers for group in GROUP_SIZES)
         if has_groups and model not in PARTIAL_MODELS:
             total = sum(GROUP_SIZES.values())
-            mean = weighted_values(**GROUP_SIZES, total=total)
+            mean = measures.weighted_values(**GROUP_SIZES, total=total)
             cell_key = (f"{name}, by group", TABLE3_NAMES[ALL])
             cell = shared.formula_cell(printed, cell_key, mean, "published", where, ".1f", n=total)
             cells.append(replace(cell, stands_for=(model, ALL), printed=False))
@@ -192,7 +183,7 @@ def _published_table3(computed: Sequence[Cell], tables: shared.Tables, labels: L
 def table5(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 5: pairs of each language, and accuracy of each model on them (*: on some)."""
     models = _models(labels)
-    rows = read_accuracies(tables, labels)
+    rows = measures.read_accuracies(tables, labels)
     rows = rows[(rows["phenomenon"] == ALL) & rows["model"].isin(models)]
     languages = [*labels.languages]
 
@@ -243,7 +234,7 @@ def tableb2(tables: shared.Tables, labels: Labels) -> Exhibit:
     Models of the fact ``rivals`` compete; p is of McNemar's test against the second-best model. The
     published form also has the accuracies of Table 5.
     """
-    rows = read_accuracies(tables, labels)
+    rows = measures.read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index(["lang", "model"], drop=False)
     if labels.source == "published":
         return _published_tableb2(rows, tables, labels)
@@ -252,7 +243,7 @@ def tableb2(tables: shared.Tables, labels: Labels) -> Exhibit:
     models = [model for model in labels.facts["rivals"] if model in labels.models]
     where = {"model_a": models, "model_b": models, "method": labels.method}
     comparisons = shared.read_plain(COMPARISONS, tables["comparisons"][0])
-    comparisons = leads(select_rows(comparisons, where))
+    comparisons = measures.leads(select_rows(comparisons, where))
     keys = ("benchmark", "method", "lang", "model_a", "model_b")
     for model, (lang, name) in product(models, labels.languages.items()):
         for _, lead in select_rows(comparisons, {"model_a": model, "lang": lang}).iterrows():
@@ -296,16 +287,9 @@ WINS_BELOW = 0.05
 alone; footnote 7 has 0.1 for Table B.2."""
 FAMILIES = {"aya": "Aya", "eurollm": "EuroLLM", "goldfish": "Goldfish"}
 """Printed names of families of models, keyed by the group of languages that they are made for."""
-SIZE_TITLE = "Model size, per standard deviation of the logarithm: β"
-REGRESSION = {
-    ("size", "models"): ("intercept", "n", "Regression on size, family and tuning: models", 0),
-    ("size", "r2"): ("intercept", "r2", "Regression: R²", 3),
-    ("size", "coefficient"): (SIZE, "coefficient", SIZE_TITLE, 2),
-    ("size", "t"): (SIZE, "t", "Model size: t", 2),
-    ("chat", "coefficient"): (CHAT, "coefficient", "Post-training: β", 2),
-    ("chat", "t"): (CHAT, "t", "Post-training: t", 2),
-}
-"""Term and column of the regressions, cell's row, and decimals, keyed by printed row and column."""
+REGRESSION = read_cells(Path(__file__).with_name("regression.tsv"))
+"""Numbers of the regression: the printed row and column, term and column of the regressions, the
+cell's row, and decimals."""
 
 
 def text72_73(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -319,14 +303,14 @@ def text72_73(tables: shared.Tables, labels: Labels) -> Exhibit:
     regressions = shared.read_plain(REGRESSIONS, tables["regressions"])
     regressions = regressions[regressions["analysis"] == SIZE]
     keys = ("analysis", "model", "term")
-    for stands_for, (term, column, title, decimals) in REGRESSION.items():
+    for printed_row, printed_column, term, column, title, decimals in map(dict.values, REGRESSION):
         for _, row in regressions[regressions["term"] == term].iterrows():
             text = f"{row[column]:.{decimals}f}".replace("-", "−")
             cell = shared.row_cell("regressions", row, keys, column, (title, shared.VALUE), text)
-            cells.append(replace(cell, n=row["n"], stands_for=stands_for))
+            cells.append(replace(cell, n=row["n"], stands_for=(printed_row, printed_column)))
     reason = ""
     if not cells:
-        _, reason = fit_size(read_accuracies(tables, labels), labels.facts["models"])
+        _, reason = fit_size(measures.read_accuracies(tables, labels), labels.facts["models"])
     cells += _comparison_cells(tables, labels)
     exact_below = EXACT_BELOW if labels.facts["mcnemar"] == "corrected" else 0
     return Exhibit(
@@ -352,7 +336,7 @@ def _comparison_cells(tables: shared.Tables, labels: Labels) -> Iterator[Cell]:
             name, rival_name = labels.models[better], labels.models[rival]
             title, printed_row = f"{name} better than {rival_name}", f"{better}>{rival}"
             cell_key = (f"{title}: languages", shared.VALUE)
-            cell = shared.formula_cell(rows, cell_key, wins(WINS_BELOW), source, where)
+            cell = shared.formula_cell(rows, cell_key, measures.wins(WINS_BELOW), source, where)
             yield replace(cell, stands_for=(printed_row, "languages"))
             if better == model:
                 cell_key = (f"{name} and {rival_name}: languages compared", shared.VALUE)
@@ -360,14 +344,10 @@ def _comparison_cells(tables: shared.Tables, labels: Labels) -> Iterator[Cell]:
             in_group = rows["lang"].isin(labels.facts["groups"].get(group, []))
             if better == group_model and in_group.any():
                 where = {**where, "lang": list(rows["lang"][in_group])}
-                cell_key, n = (
-                    (f"{title}: of the {FAMILIES[group]} languages", shared.VALUE),
-                    sum(in_group),
-                )
-                cell = shared.formula_cell(
-                    rows, cell_key, win_share(WINS_BELOW), source, where, ".0f"
-                )
-                text = f"{won(rows[in_group], WINS_BELOW).sum()} of {n} ({cell.text} %)"
+                cell_key = (f"{title}: of the {FAMILIES[group]} languages", shared.VALUE)
+                share, n = measures.win_share(WINS_BELOW), sum(in_group)
+                cell = shared.formula_cell(rows, cell_key, share, source, where, ".0f")
+                text = f"{measures.won(rows[in_group], WINS_BELOW).sum()} of {n} ({cell.text} %)"
                 yield replace(cell, text=text, n=n, stands_for=(printed_row, f"{group} share"))
 
 
@@ -375,7 +355,11 @@ MEASURED: Mapping[shared.Place, tuple[str, Formula, Mapping[str, str]]] = {
     ("data", "pairs"): ("MultiBLiMP 1.0: pairs", COUNT, {}),
     ("data", "languages"): ("MultiBLiMP 1.0: languages", KINDS, {}),
 } | {
-    (key, "languages"): (f"{name} agreement: languages", LANGUAGE_COUNT, {"phenomenon": key})
+    (key, "languages"): (
+        f"{name} agreement: languages",
+        measures.LANGUAGE_COUNT,
+        {"phenomenon": key},
+    )
     for key, name in (("sv#", "Subject-verb number"), ("spP", "Subject-participle person"))
 }
 """Title, formula and filter of the campaign's items, keyed by printed row and column."""
@@ -385,7 +369,7 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of numbers in the text, except sections 7.2 and 7.3, by statement."""
     if labels.source == "published":
         recomputation = shared.Recomputation(
-            dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}")
+            dict.fromkeys((COUNT, measures.DIFFERENCE, of_row("value")), "{:g}")
         )
         cells, faults = shared.printed_statements(shared.read_printed(tables), recomputation)
         return Exhibit(**describe("text_published", faults=faults), cells=cells)
@@ -396,4 +380,4 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
         )
         for cell_key, (name, formula, where) in MEASURED.items()
     ]
-    return Exhibit(**describe("text", enough=ENOUGH_PAIRS), cells=cells)
+    return Exhibit(**describe("text", enough=measures.ENOUGH_PAIRS), cells=cells)

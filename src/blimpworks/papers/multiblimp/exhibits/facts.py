@@ -10,13 +10,16 @@ This module imports nothing slow, because each parse of the Snakefile loads it.
 """
 
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from blimpworks.campaign.catalogue import UNIMORPH_KINDS, Catalogue, LanguageRow, ModelRow
+from blimpworks.campaign.catalogue import UNIMORPH_KINDS, Catalogue, LanguageRow, model_facts
 from blimpworks.campaign.reference import language_groups
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import keyed, read_rows
 from blimpworks.errors import UserError
+from blimpworks.files import read_cells
 from blimpworks.papers.multiblimp.exhibits import BENCHMARK
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected, variant_of
 from blimpworks.strict import Strict
@@ -112,9 +115,8 @@ def reasons(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
     return {lang: row.reason for lang, row in rows.items() if lang in catalogue.languages}
 
 
-LLAMA, LLAMA_CHAT = "llama-3.1-8b", "llama-3.1-8b-instruct"
 PRINTED_MODELS = (
-    *(LLAMA, "llama-3.1-70b", "llama-3.1-70b-instruct", "aya-expanse-32b", "gemma-3-27b"),
+    *("llama-3.1-8b", "llama-3.1-70b", "llama-3.1-70b-instruct", "aya-expanse-32b", "gemma-3-27b"),
     *("gemma-3-27b-it", "olmo-2-32b", "olmo-2-32b-it", "qwen3-14b-it", "eurollm-9b", "goldfish"),
 )
 """Models of the paper's Tables 3 and 5."""
@@ -124,20 +126,9 @@ MARGIN_MODELS = ("llama-3.1-70b", "gemma-3-27b", "goldfish")
 """Models of the paper's Figure 7."""
 TREND_MODEL = "gemma-3-27b"
 """Model of the paper's Figure 1."""
-PANELS = (
-    (LLAMA_CHAT, "aya-expanse-8b", "aya"),
-    (LLAMA, "eurollm-9b", "eurollm"),
-    (LLAMA, "llama-3.1-70b", ""),
-    (LLAMA, "goldfish", "goldfish"),
-)
+PANELS = [[*row.values()] for row in read_cells(Path(__file__).with_name("panels.tsv"))]
 """Panels of the paper's Figure 6: two models, and the group of languages with filled points. The
 second model is made for this group; "" if it is made for no group."""
-
-
-def _models(catalogue: Catalogue) -> dict[str, ModelRow]:
-    """Return the campaign's models of this paper, and models of no paper: those of users."""
-    rows = catalogue.models.items()
-    return {name: row for name, row in rows if not row.papers or BENCHMARK in row.papers}
 
 
 def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
@@ -146,7 +137,7 @@ def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     Otherwise choose the paper's models that the campaign has. From each family without such a
     model, choose the largest base model and the largest chat model.
     """
-    models = _models(catalogue)
+    models = catalogue.models_of(BENCHMARK)
     if models.keys() >= {*PRINTED_MODELS}:
         return [*PRINTED_MODELS]
     printed_families = {row.family for name, row in models.items() if name in PRINTED_MODELS}
@@ -166,7 +157,7 @@ def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     Church Slavonic, Latin and Old French, the second-best model is a chat version too. The p-values
     printed there need it to differ from its base model on fewer than 3 % of pairs.
     """
-    rows = {name: _models(catalogue)[name] for name in table_models(campaign, catalogue)}
+    rows = {name: catalogue.models[name] for name in table_models(campaign, catalogue)}
     versions = {name: (row.family, row.billions(campaign)) for name, row in rows.items()}
     bases = {versions[name] for name, row in rows.items() if row.tuning == "base"}
     return [
@@ -176,20 +167,20 @@ def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
 
 def sized_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     """Choose the models of Figure 5: those of the paper's four families, or else all models."""
-    models = _models(catalogue)
+    models = catalogue.models_of(BENCHMARK)
     return [name for name, row in models.items() if row.family in SIZED_FAMILIES] or [*models]
 
 
 def margin_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     """Choose the models of Figure 7: the paper's three, or else the first three of the tables."""
-    models = _models(catalogue)
+    models = catalogue.models_of(BENCHMARK)
     printed = [name for name in models if name in MARGIN_MODELS]
     return printed or table_models(campaign, catalogue)[: len(MARGIN_MODELS)]
 
 
 def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
     """Choose the model of Figure 1: the paper's, or else the largest model of the tables."""
-    models = _models(catalogue)
+    models = catalogue.models_of(BENCHMARK)
     if TREND_MODEL in models:
         return TREND_MODEL
     names = table_models(campaign, catalogue)
@@ -199,18 +190,10 @@ def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
 
 def model_pairs(campaign: Campaign, catalogue: Catalogue) -> list[list[str]]:
     """Choose the panels of Figure 6: the paper's, or the first model with each next model."""
-    models = _models(catalogue)
-    printed = [list(panel) for panel in PANELS if panel[0] in models and panel[1] in models]
+    models = catalogue.models_of(BENCHMARK)
+    printed = [panel for panel in PANELS if panel[0] in models and panel[1] in models]
     first, *next_models = table_models(campaign, catalogue) or [""]
     return printed or [[first, model, ""] for model in next_models[: len(PANELS)]]
-
-
-def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
-    """Return {model: {"family": …, "tuning": "base" or "chat", "parameters": billions or None}}."""
-    return {
-        name: row.model_dump(include={"family", "tuning"}) | {"parameters": row.billions(campaign)}
-        for name, row in _models(catalogue).items()
-    }
 
 
 def groups(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
@@ -245,6 +228,6 @@ FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {
     "margin_models": margin_models,
     "trend_model": trend_model,
     "pairs": model_pairs,
-    "models": model_facts,
+    "models": partial(model_facts, BENCHMARK),
     "groups": groups,
 }

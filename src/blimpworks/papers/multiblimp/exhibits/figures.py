@@ -334,35 +334,6 @@ TERMS = {
 """Printed names of the regression's terms, in the order of the figure: "Subject-Verb, number"."""
 
 
-def _draw_factors(
-    axes: Axes, terms: pd.DataFrame, names: dict[str, str], models: Sequence[str], labels: Labels
-) -> None:
-    """Draw the coefficients of ``terms`` (rows of regressions), in a colour for each model."""
-    import seaborn as sns  # slow, and the other figures do without it
-
-    rows = style.with_ends(terms, "coefficient").replace({"term": names, "model": labels.models})
-    sns.pointplot(
-        rows, x="coefficient", y="term", hue="model", order=names.values(),
-        hue_order=[labels.models[model] for model in models], palette=style.colours(len(models)),
-        markers=["osD^v"[number % 5] for number in range(len(models))],
-        dodge=0.22 * (len(models) - 1), ax=axes, **style.POINTS,
-    )  # fmt: skip
-    # Name the models that lack a term's coefficient; the caption says why they lack it.
-    for y, term in enumerate(names):
-        estimated = {*terms["model"][terms["term"] == term]}
-        models_without_term = [labels.models[model] for model in models if model not in estimated]
-        if models_without_term:
-            axes.annotate(
-                f"not estimated: {', '.join(models_without_term)}", (1, y), (-2, -5), ha="right",
-                va="center", xycoords=("axes fraction", "data"), textcoords="offset points",
-                size=style.SMALL, color=style.GREY,
-            )  # fmt: skip
-    axes.axvline(0, color=style.GREY, lw=0.7)
-    axes.grid(axis="y", visible=False)
-    axes.set(xlabel="coefficient (nats of margin)", ylabel=None)
-    sns.move_legend(axes, "lower left", bbox_to_anchor=(0, 1), ncols=3, title=None)
-
-
 def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator[str]:
     """Yield sentences from remarks: on the reference type, and on terms without estimates.
 
@@ -425,7 +396,31 @@ def fig7(tables: shared.Tables, labels: Labels) -> Exhibit:
     figure = style.new_figure(style.COLUMN_INCHES * 1.2, max(1.6, 0.24 * len(names) + 1.0))
     axes = figure.subplots()
     if models:
-        _draw_factors(axes, terms, names, models, labels)
+        import seaborn as sns  # slow, and the other figures do without it
+
+        # A colour for each model.
+        points = style.with_ends(terms, "coefficient")
+        sns.pointplot(
+            points.replace({"term": names, "model": labels.models}),
+            x="coefficient", y="term", hue="model", order=names.values(),
+            hue_order=[labels.models[model] for model in models], ax=axes,
+            palette=style.colours(len(models)), dodge=0.22 * (len(models) - 1),
+            markers=["osD^v"[number % 5] for number in range(len(models))], **style.POINTS,
+        )  # fmt: skip
+        # Name the models that lack a term's coefficient; the caption says why they lack it.
+        for y, term in enumerate(names):
+            estimated = {*terms["model"][terms["term"] == term]}
+            missing = [labels.models[model] for model in models if model not in estimated]
+            if missing:
+                axes.annotate(
+                    f"not estimated: {', '.join(missing)}", (1, y), (-2, -5), ha="right",
+                    va="center", xycoords=("axes fraction", "data"), textcoords="offset points",
+                    size=style.SMALL, color=style.GREY,
+                )  # fmt: skip
+        axes.axvline(0, color=style.GREY, lw=0.7)
+        axes.grid(axis="y", visible=False)
+        axes.set(xlabel="coefficient (nats of margin)", ylabel=None)
+        sns.move_legend(axes, "lower left", bbox_to_anchor=(0, 1), ncols=3, title=None)
     else:
         style.say(axes, "nothing could be estimated")
     sentences = " ".join(_remarks(rows[~is_term], {*names}, labels))

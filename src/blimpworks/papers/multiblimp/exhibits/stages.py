@@ -11,6 +11,7 @@ ungrammatical sentence. At last, pairs of each condition ("PL>SG/SV/verb") are d
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
@@ -19,6 +20,7 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell
 from blimpworks.exhibits.formulas import COUNT, of_row
 from blimpworks.exhibits.shared import Tables
+from blimpworks.files import read_cells
 from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN
 from blimpworks.papers.multiblimp.items.inflection import Inflector, Trace
 from blimpworks.papers.multiblimp.items.lookup import SOURCES, LexiconRow
@@ -228,23 +230,12 @@ ALL_ITEMS = "items/multiblimp/all"
 """Folder of the pairs that items are drawn from."""
 RESOURCES = {"unimorph": "UniMorph", "ud": "treebanks"}
 """Printed names of the lexicon's sources."""
-# Columns of ``candidates``, ``agreement`` and ``items`` that become cells, keyed by the cell's row.
-EXTRACTED = {
-    "Subject": "subject_form",
-    "Verb": "verb_form",
-    "Agreeing word": "form",
-    "Word order": "order",
-    "Agreeing word is a": "kind",
-    "Distance": "distance",
-}
-TESTED = {
-    "Agreeing": "agreeing",
-    "Cases": "n",
-    "Probability": "probability",
-    "p, more agreement": "p_greater",
-    "p, less agreement": "p_less",
-}
-PAIR_TEXTS = {"Swapped form": "bad_form", "Grammatical": "good", "Ungrammatical": "bad"}
+_COLUMNS = read_cells(Path(__file__).with_name("stage_columns.tsv"))
+EXTRACTED, TESTED, PAIR_TEXTS = (
+    {row["cell"]: row["column"] for row in _COLUMNS if row["table"] == table}
+    for table in ("candidates", "agreement", "items")
+)
+"""Columns of ``candidates``, ``agreement`` and ``items`` that become cells, by the cell's row."""
 IN_ENGLISH = {"Word order", "Agreeing word is a", "Label"}
 """Rows with English texts; texts of all other rows are in the pair's language."""
 

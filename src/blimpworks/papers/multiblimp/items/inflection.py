@@ -119,9 +119,14 @@ class Paradigms:
         # Similar verbs, in moods and tenses where the lexicons lack the verb.
         shares: dict[tuple[Slot, str], float] = {}
         for row, slot in product(readings, without_verb):
-            share = self._share(lemma, slot, subject, row)
-            if share is not None:
-                shares[slot, row.bundle] = share
+            # Cells are the subject's values in ``slot``, and the values and slot of ``row``.
+            values = agreement_of(lookup.defined_query(row))
+            for length in ENDINGS:
+                ending = lemma[len(lemma) - length :]
+                share = self.share(ending, slot, subject, _slot(row), values)
+                if share is not None:
+                    shares[slot, row.bundle] = share
+                    break
         if any(share >= RULE for share in shares.values()):
             return "right"
         if any(share >= EXCEPTION for share in shares.values()):
@@ -136,19 +141,6 @@ class Paradigms:
         """Return the readings that agree with a subject, preferably those with a stated value."""
         suiting = [row for row in rows if _suits(row, agreement)]
         return [row for row in suiting if self._states_feature(row)] or suiting
-
-    def _share(self, lemma: str, slot: Slot, subject: Agreement, row: LexiconRow) -> float | None:
-        """Return the share of similar verbs with one form for two cells; None if they are few.
-
-        The cells are the subject's values in ``slot``, and the values and slot of ``row``.
-        """
-        values = agreement_of(lookup.defined_query(row))
-        for length in ENDINGS:
-            ending = lemma[len(lemma) - length :]
-            share = self.share(ending, slot, subject, _slot(row), values)
-            if share is not None:
-                return share
-        return None
 
     def _share_of_ending(
         self, ending: str, slot: Slot, subject: Agreement, other_slot: Slot, other_values: Agreement

@@ -42,17 +42,8 @@ AGREEMENT_FEATURES = ("Number", "Person", "Gender")
 ASSUMED = {"Degree": "BASE", "Mood": "IND", "Voice": "ACT"}
 ASSUMED |= dict.fromkeys(AGREEMENT_FEATURES, UNDEFINED)
 """Values of features that a lexicon row does not state: "V;PRS" is indicative, of any number."""
-UD_TO_UNIMORPH = {
-    "Sing": "SG",
-    "Plur": "PL",
-    "Dual": "DU",
-    "Pres": "PRS",
-    "Past": "PST",
-    "Sub": "SBJV",
-    "Cnd": "COND",
-    "Perf": "PRF",
-    "Part": "V.PTCP",
-}
+_VALUES = read_cells(Path(__file__).with_name("values.tsv"))
+UD_TO_UNIMORPH = {row["ud"]: row["unimorph"] for row in _VALUES}
 READ_AS_MISSING = frozenset(
     "#N/A #NA -NaN -nan <NA> N/A NA NULL NaN None n/a nan null".split()  # noqa: SIM905
 )

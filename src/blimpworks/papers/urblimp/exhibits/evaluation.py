@@ -212,10 +212,8 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         elif model_printed:
             where = {"exhibit": "table4", "row": model, "column": [*model_printed]}
             value = sum(float(row["value"]) for row in model_printed.values()) / len(model_printed)
-            text = percent_text(value)
-            cells.append(
-                Cell(*cell_key, value, text, MEAN, "published", where, stands_for=printed_key)
-            )
+            mean = Cell(*cell_key, value, percent_text(value), MEAN, "published", where)
+            cells.append(replace(mean, stands_for=printed_key))
     published = labels.source == "published"
     models = [cell for cell in cells if cell.row != names.get(HUMAN)]
     best = set() if published else _best(models, "column")

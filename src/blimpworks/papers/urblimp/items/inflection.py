@@ -49,12 +49,7 @@ def cell_of(text: str) -> dict[str, str]:
     return features
 
 
-def _check_cell(text: str) -> str:
-    cell_of(text)
-    return text
-
-
-CellName = Annotated[str, AfterValidator(_check_cell)]
+CellName = Annotated[str, AfterValidator(lambda text: cell_of(text) and text)]
 """Name of a cell in a language's pack: its features."""
 
 
