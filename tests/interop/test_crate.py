@@ -20,6 +20,7 @@ import blimpworks
 from blimpworks.benchmarks.exhibits.view import MATTHEWS
 from blimpworks.cli import run_here
 from blimpworks.errors import UserError
+from blimpworks.exhibits import formulas
 from blimpworks.exhibits.formulas import formula_of
 from blimpworks.files import sha256_of
 from blimpworks.interop.crate import tables
@@ -256,6 +257,29 @@ def test_the_code_of_every_formula_of_every_paper_runs_by_itself(name):
     assert " at 0x" not in text
     # A template may have the name of a called function.
     assert "class Template" not in text
+
+
+OUTSIDE = """import re
+from blimpworks.exhibits.formulas import Formula
+PLURAL = re.compile("pl")
+def chosen(rows):
+    return rows[rows["number"].str.contains(PLURAL)]
+def share(rows):
+    return len(chosen(rows)) / len(rows)
+SHARE = Formula("share of plurals in a paper outside the repository", share)
+"""
+
+
+def test_a_formula_of_a_paper_outside_has_its_helpers_and_imports(tmp_path, monkeypatch):
+    (tmp_path / "outside_formulas.py").write_text(OUTSIDE)
+    monkeypatch.syspath_prepend(tmp_path)
+    outside, scope = import_module("outside_formulas"), {}
+    monkeypatch.setattr(formulas, "declared", lambda: (outside.SHARE,))
+    text = formula_code(outside.SHARE.sentence)
+    assert "def chosen(rows)" in text
+    assert "from outside_formulas import PLURAL" in text
+    exec(text, scope)
+    assert scope["formula"](pd.DataFrame({"number": ["sg", "pl"]})) == 0.5
 
 
 @pytest.mark.parametrize(

@@ -331,7 +331,7 @@ def differing_words(good: str, bad: str) -> tuple[Span, Span]:
 def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
     """Return the critical regions of a document's two sentences, in code points.
 
-    They are the regions that the document states, if for one sentence only; or its critical words
+    They are the regions that the document states, even for one sentence only; or its critical words
     for a prefix method; or else the differing words. Raises ValueError when some fields of a prefix
     method are missing.
     """

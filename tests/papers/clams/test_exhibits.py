@@ -270,6 +270,16 @@ def test_a_caption_names_the_models_that_are_not_the_papers_bert(tables, make, n
     assert "in place of the paper's BERT" not in make(tables, labels).caption
 
 
+@pytest.mark.parametrize("make", [table3, table7, fig3, text])
+def test_a_caption_names_no_model_that_the_exhibit_does_not_show(tables, tmp_path, make):
+    english = [masked for masked in masked_rows() if masked["model"] == "masked-eng"]
+    path = save([*lstm_rows(), *english], ACCURACIES, tmp_path / "english")
+    caption = make(tables | {"accuracies": path}, LABELS).caption
+    assert "masked in place" not in caption
+    is_named = " With masked-eng in place of the paper's BERT." in caption
+    assert is_named == (make in (table3, table7))
+
+
 def judgement_rows():
     """Yield one row per pair behind the accuracies, right ones first."""
     for accuracy in (*lstm_rows(), *masked_rows()):

@@ -163,8 +163,8 @@ CONTENTS = {
 """Meaning of each file or directory that a crate may contain."""
 FORMULAS_HEAD = (
     "# Formulas\n\nWhat `formula` in `cells.csv` stands for, as the function that the workflow "
-    "applies to the rows\nthat a cell's `filter` selects (`rows`, a pandas data frame). Code that "
-    "imports `blimpworks`\nneeds this package.\n"
+    "applies to the rows\nthat a cell's `filter` selects (`rows`, a pandas data frame). Code needs "
+    "the packages that it\nimports, such as `blimpworks`.\n"
 )
 
 
@@ -236,8 +236,10 @@ FUTURE = "from __future__ import annotations\n"
 """First line of a formula's code: annotations are not run, so their types need no imports."""
 
 
-def _is_ours(value: Any) -> bool:
-    return callable(value) and str(getattr(value, "__module__", "")).startswith("blimpworks.")
+def _is_ours(value: Any, package: str = "blimpworks") -> bool:
+    """Tell whether a function, class or callable object is of this package, or of a paper's."""
+    root = str(getattr(value, "__module__", "")).partition(".")[0]
+    return callable(value) and root in ("blimpworks", package)
 
 
 def _function_of(formula: formulas.Formula) -> Callable[..., Any]:
@@ -255,10 +257,11 @@ def _names_in(code: CodeType) -> Iterator[str]:
             yield from _names_in(constant)
 
 
-def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
+def _code_of(value: Any, seen: set[int], package: str = "blimpworks") -> Iterator[str]:
     """Yield the source of a formula, function, class or object, after the code that it uses.
 
-    Imports and constants that the source names come first.
+    Imports and constants that the source names come first. ``package`` is that of the function that
+    uses ``value``; a paper may be outside this repository.
     """
     if id(value) in seen:
         return
@@ -270,7 +273,7 @@ def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
             yield from _code_of(argument, seen)
         yield from _code_of(value.func, seen)
         yield "from functools import partial\n"
-    elif inspect.isfunction(value) or _is_ours(value) or _is_ours(type(value)):
+    elif inspect.isfunction(value) or _is_ours(value, package) or _is_ours(type(value), package):
         definition = value if hasattr(value, "__qualname__") else type(value)
         is_lambda = definition.__qualname__.endswith("<lambda>")
         source = _expression(value) if is_lambda else inspect.getsource(definition)
@@ -278,13 +281,14 @@ def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
             [node] = ast.parse(source).body
             source = "".join(source.splitlines(keepends=True)[node.lineno - 1 :])
         module = import_module(definition.__module__)
+        package = module.__name__.partition(".")[0]
         code = compile(FUTURE + source, definition.__qualname__, "exec")
         for name in dict.fromkeys(_names_in(code)):
             mentioned = vars(module).get(name)
             if isinstance(mentioned, str | int | float | tuple | list | dict | frozenset):
                 yield f"{name} = {mentioned!r}\n"
-            elif _is_ours(mentioned):
-                yield from _code_of(mentioned, seen)
+            elif _is_ours(mentioned, package):
+                yield from _code_of(mentioned, seen, package)
             elif mentioned is not None:
                 yield _import_of(name, module)
         variables = inspect.getclosurevars(value).nonlocals if inspect.isfunction(value) else {}
@@ -296,14 +300,17 @@ def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
 
 
 def _import_of(name: str, module: ModuleType) -> str:
-    """Return the import statement of one name, as in the source of a module."""
+    """Return an import statement of a name: that of the module, or else one from the module.
+
+    Constants such as ``re.compile("x")`` are imported from the module that defines them.
+    """
     for node in ast.walk(ast.parse(inspect.getsource(module))):
-        if isinstance(node, ast.Import | ast.ImportFrom):
+        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not node.level):
             for alias in node.names:
                 if name == (alias.asname or alias.name):
                     node.names = [alias]
                     return ast.unparse(node) + "\n"
-    raise LookupError(f"{module.__name__} does not import {name}")
+    return f"from {module.__name__} import {name}\n"
 
 
 def _expression(value: Any) -> str:

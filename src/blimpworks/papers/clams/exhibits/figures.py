@@ -165,7 +165,7 @@ def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
         value = measures.rho(order)(common.rows)
         if not math.isnan(value):
             correlations.append(f"{name} {value:.2f}".replace("-", "−"))
-    stand_ins = measures.stand_ins(labels, MBERT)
+    stand_ins = measures.stand_ins(labels, cells, MBERT)
     description = describe("fig3", correlations=correlations, stand_ins=stand_ins)
     return Exhibit(**description, cells=cells, figure=figure)
 
@@ -243,7 +243,7 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
         cells.append(replace(cell, stands_for=("CWALS", f"{extreme} features")))
     cells += correlations
     without_wals = morphology.empty
-    stand_ins = measures.stand_ins(labels, MBERT)
+    stand_ins = measures.stand_ins(labels, cells, MBERT)
     description = describe("text", without_wals=without_wals, stand_ins=stand_ins)
     if labels.source == "published":
         recomputation = shared.Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})

@@ -448,14 +448,20 @@ def table_of(
     return Exhibit(**description, cells=[*cells], heads=heads, sections=layout)
 
 
-def stand_ins(labels: Labels, *series_names: str) -> list[str]:
-    """Return for a caption the names of the models in series that are not the paper's models."""
+def stand_ins(labels: Labels, cells: Iterable[Cell], *series_names: str) -> list[str]:
+    """Return for a caption the names of shown models in series that are not the paper's models.
+
+    ``cells`` are those of the exhibit; only models of their filters are shown.
+    """
+    shown_models: set[str] = set()
+    for cell in cells:
+        shown_models.update(_as_list(cell.where.get(MODEL, ())))
     models = labels.facts["clams_models"]
     return [
         labels.models.get(model, model)
         for series in series_names
         for model in models[series]
-        if model != PRINTED_MODELS[series]
+        if model in shown_models and model != PRINTED_MODELS[series]
     ]
 
 

@@ -66,7 +66,7 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     published = labels.source == "published"
     if published:
         cells += _hidden_copies(tables, grid, "table3", MBERT_KEY, "English, Table 3", ENG)
-    stand_ins = measures.stand_ins(labels, MBERT)
+    stand_ins = measures.stand_ins(labels, cells, MBERT)
     description = describe("table2", published=published, empty=not cells, stand_ins=stand_ins)
     return measures.table_of(description, cells, [grid])
 
@@ -95,7 +95,7 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
                 cells += column_grid.cells(accuracies, measures.average, {average_key: AVERAGE})
     further_rows = [AVERAGE, RECOMPUTED_AVERAGE] if published else [AVERAGE]
     sections = [grid.section(*further_rows) for grid in grids]
-    stand_ins = measures.stand_ins(labels, BERT, MBERT)
+    stand_ins = measures.stand_ins(labels, cells, BERT, MBERT)
     description = describe("table3", published=published, empty=not cells, stand_ins=stand_ins)
     return measures.table_of(description, cells, grids, sections)
 
@@ -364,7 +364,8 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     grids = [replace(agreement, rows=agreement_rows), reflexives]
     measure = measures.measure_by(measures.PAIRS_PER_MODEL, ".0f")
     cells = measures.grid_cells(grids, "table7", tables, labels, measure)
-    published, stand_ins = labels.source == "published", measures.stand_ins(labels, BERT, MBERT)
+    published = labels.source == "published"
+    stand_ins = measures.stand_ins(labels, cells, BERT, MBERT)
     description = describe("table7", published=published, empty=not cells, stand_ins=stand_ins)
     if not published:
         return measures.table_of(description, cells, grids)

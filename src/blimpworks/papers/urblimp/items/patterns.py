@@ -238,7 +238,7 @@ class Pattern:
 
     @property
     def annotated(self) -> frozenset[str]:
-        """Features except the form, and "->" for edges: conditions that plain text cannot meet."""
+        """Names of features except the form, and "->" for edges: what plain text does not have."""
         names = {feature.name for features in self.nodes.values() for feature in features}
         for relation in self.relations:
             names |= {relation.sign} if relation.sign == "->" else {*relation.names}
