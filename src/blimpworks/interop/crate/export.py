@@ -122,7 +122,7 @@ def write_crate(plan: tables.CratePlan, output: Path) -> str:
             f"## {name}\n\n```python\n{formula_code(name)}```\n"
             for name in sorted(cells["formula"].unique())
         ]
-        write_text(root / "formulas.md", "\n".join([FORMULAS_HEAD, *codes]))
+        write_text(root / "formulas.md", "\n".join([tables.TEXTS["formulas_head"], *codes]))
         write_text(root / "README.md", plan.relative(readme(root, plan, cells, copies)))
         copied = {copy.original: copy.path for copy in copies if copy.original.suffix == ".csv"}
         changed = {copy.path: copy.original for copy in copies if copy.original not in copied}
@@ -141,31 +141,6 @@ EXPRESSIONS = {
     formulas.VALUES.sentence: 'rows["value"].sum()',
 }
 """Python expression of each formula that the README's example may show, the best first."""
-CONTENTS = {
-    "cells.csv": "every number of every exhibit: its value, its formula, and the filter that "
-    "selects the rows it is computed from",
-    "sources.csv": "in which files those rows are, by exhibit and kind of table",
-    "formulas.md": "what each formula does, as code",
-    "dictionary.csv": "what each column of each table means, and its unit",
-    "items/": "the item sets, with [Croissant](https://mlcommons.org/croissant/) metadata",
-    "tables/": "judgements with their margins, accuracies, and the other tables that numbers "
-    "are computed from",
-    "printed/": "the numbers that the papers print",
-    "exhibits/": "the campaign's own tables and figures, as built",
-    "published/": "the same made from what the papers print",
-    "reproduction/": "printed numbers beside recomputed and beside measured ones",
-    "code.csv": "which version (SHA-256) of which module each command ran",
-    "workflow/": "the workflow's rules, for reading; to run them takes the repository",
-    "config/": "the campaign's settings",
-    "ro-crate-metadata.json": "all of this, and every job: its command, parameters, software, "
-    "inputs and outputs, each with its SHA-256",
-}
-"""Meaning of each file or directory that a crate may contain."""
-FORMULAS_HEAD = (
-    "# Formulas\n\nWhat `formula` in `cells.csv` stands for, as the function that the workflow "
-    "applies to the rows\nthat a cell's `filter` selects (`rows`, a pandas data frame). Code that "
-    "imports `blimpworks`\nneeds this package.\n"
-)
 
 
 def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
@@ -207,7 +182,7 @@ def readme(
     template = Template(Path(__file__).with_name("README.template.md").read_text(encoding="utf-8"))
     contents = [
         f"| `{name}` | {meaning} |"
-        for name, meaning in CONTENTS.items()
+        for name, meaning in tables.TEXTS["contents"].items()
         if (root / name).exists() or name == "ro-crate-metadata.json"
     ]
     return template.substitute(

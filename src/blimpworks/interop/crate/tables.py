@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -39,6 +39,8 @@ from blimpworks.retrieval.sources import SHA256, Pin
 from blimpworks.tables import read_parquet
 from blimpworks.yaml_files import read_yaml
 
+TEXTS: dict[str, Any] = read_yaml(Path(__file__).with_name("texts.yaml"), "texts of metadata")
+"""Texts and names in the metadata of data sets and crates."""
 FORMS = {"measured": "exhibits", "published": "published"}
 """Folder of exhibits by form: made from the campaign's results, or from printed numbers."""
 
