@@ -160,9 +160,6 @@ class Declared(Declaration):
         unknown_words = settings.unknown_words or self.unknown_words
         return settings.model_copy(update={"unknown_words": unknown_words})
 
-    def methods_in(self, campaign: Campaign, _architecture: str) -> Sequence[str]:
-        return self.options(campaign).methods or self.methods or METHODS[self.unit]
-
     def languages_in(self, _campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
         return tuple(lang for lang in catalogue.languages if lang in self.languages)
 
@@ -328,7 +325,9 @@ class Declared(Declaration):
                     name=self.name,
                     options=self.options,
                     languages=self.languages_in,
-                    methods=self.methods_in,
+                    methods=lambda campaign, _architecture: (
+                        self.options(campaign).methods or self.methods or METHODS[self.unit]
+                    ),
                     expected_units=self.expected_units,
                     counted_units=self.counted_units,
                     tokens=self.tokens,

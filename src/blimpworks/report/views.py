@@ -91,13 +91,8 @@ def key_attributes(key: NumberKey | None, state: str) -> dict[str, object]:
     return attributes | {"data-s": state or None}
 
 
-class NumberHtml(NamedTuple):
-    """HTML of a number, and the status or verdict by which it is coloured ("" for none)."""
-
-    state: str
-    html: str
-
-
+NumberHtml = tuple[str, str]
+"""Status or verdict by which a number is coloured ("" for none), and HTML of the number."""
 FAULTS = ("erratum", "garbled", "deviates")
 """Statuses that the table of printed numbers marks."""
 
@@ -108,7 +103,7 @@ def _show_printed(number: Number, text: str) -> NumberHtml:
     if number.row.corrected is not None:
         corrected = text.replace(number.row.text, number.in_print(number.row.corrected), 1)
         html = f"<del>{html}</del><ins>{escaped(corrected)}</ins>"
-    return NumberHtml(number.status if number.status in FAULTS else "", html)
+    return number.status if number.status in FAULTS else "", html
 
 
 def _table_of(
@@ -155,8 +150,8 @@ def recomputed_view(form: Form, names: Names) -> str:
 
     def show(entry: Entry, cell: Cell) -> NumberHtml:
         if number := cell.number:
-            return NumberHtml(number.status, escaped(number.recomputed_text or MISSING))
-        return NumberHtml("", escaped(entry.text))
+            return number.status, escaped(number.recomputed_text or MISSING)
+        return "", escaped(entry.text)
 
     return _table_of(form, names, show, dropped)
 
@@ -166,7 +161,7 @@ def measured_view(form: Form, names: Names) -> str:
 
     def show(entry: Entry, cell: Cell) -> NumberHtml:
         number = cell.number if form.tree == "measured" else None
-        return NumberHtml(number.verdict if number else "", escaped(entry.text))
+        return number.verdict if number else "", escaped(entry.text)
 
     return _table_of(form, names, show)
 

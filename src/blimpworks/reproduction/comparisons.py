@@ -158,14 +158,6 @@ def _is_corrected(row: PublishedRow, value: float, input_error: float) -> bool:
     return is_near and f"{rounded_value:.{digits}f}" in row.note
 
 
-def _status_of_text(row: PublishedRow, released: str) -> str:
-    is_same = same_wording(row.text, released)
-    if row.fault == ERRATUM:
-        is_noted = row.corrected is None or same_wording(str(row.corrected), released)
-        return ERRATUM if is_noted and not is_same else DEVIATES
-    return row.fault or (EXACT if is_same else DEVIATES)
-
-
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:
     """Return the status of a printed number or text, one of ``STATUSES``.
 
@@ -174,7 +166,11 @@ def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -
     from print, and has the correction that ``row`` states.
     """
     if cell is not None and row.textual:
-        return _status_of_text(row, cell["text"])
+        is_same = same_wording(row.text, cell["text"])
+        if row.fault == ERRATUM:
+            is_noted = row.corrected is None or same_wording(str(row.corrected), cell["text"])
+            return ERRATUM if is_noted and not is_same else DEVIATES
+        return row.fault or (EXACT if is_same else DEVIATES)
     if cell is None or row.value is None:
         return row.fault or NOT_RECOMPUTABLE
     value, input_error = cell["value"], 0.0
