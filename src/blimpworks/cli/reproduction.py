@@ -144,17 +144,17 @@ def build_report(
 ) -> None:
     """Build the reproduction report: a static site of what is printed and what was measured."""
     from blimpworks.report import pages
-    from blimpworks.report.read import Campaign, Trees, input_files
+    from blimpworks.report.read import Campaign, input_files
 
-    # Three facts are for ``Trees``; the others are fields of ``Campaign``.
-    variant = facts.pop("variant")
-    measured, published = frozenset(facts.pop("measured")), frozenset(facts.pop("published"))
-    campaign = Campaign(printed=printed, **{**facts, "papers": tuple(facts["papers"])})
-    trees = Trees(results, variant, measured, published, corrected, resources)
-    params = {"facts": facts, "variant": variant, "measured": sorted(trees.measured)}
-    inputs = input_files(campaign, trees)
+    campaign = Campaign(
+        printed=printed, results=results, corrected=corrected, resources=resources, **facts
+    )
+    params = {"variant": facts.pop("variant"), "measured": sorted({*facts.pop("measured")})}
+    del facts["published"]
+    params["facts"] = facts
+    inputs = input_files(campaign)
     with build_report.job(inputs=inputs, outputs=[output], params=params) as job:
-        counts = pages.build_report(campaign, trees, output)
+        counts = pages.build_report(campaign, output)
         job.note(**counts)
     typer.echo(f"{output}/index.html: " + ", ".join(f"{n} {noun}" for noun, n in counts.items()))
 

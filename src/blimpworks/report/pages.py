@@ -372,17 +372,16 @@ def _item_texts(inputs: read.Inputs) -> Iterator[tuple[str, str]]:
 
 def assemble(inputs: read.Inputs) -> dict[str, str]:
     """Return the text of each source file of the site, by path."""
-    campaign, trees, texts = inputs.campaign, inputs.trees, dict[str, str]()
+    campaign, texts = inputs.campaign, dict[str, str]()
     sections: dict[str, list[Section]] = {}
     for paper in inputs.papers:
-        context = {"campaign": campaign, "trees": trees, "paper": paper.name}
         advice = {
-            variant: _render("advice.html", variant=variant, **context)
+            variant: _render("advice.html", variant=variant, campaign=campaign, paper=paper.name)
             for variant in ("published", "corrected")
         }
-        group = [_section(exhibit, paper, trees.variant, advice) for exhibit in paper.exhibits]
+        group = [_section(exhibit, paper, campaign.variant, advice) for exhibit in paper.exhibits]
         sections[paper.name] = group
-        has_variants = bool(paper.evidence) or trees.corrected is not None
+        has_variants = bool(paper.evidence) or campaign.corrected is not None
         licence = campaign.licences.get(paper.name, "")
         texts |= dict(_paper_texts(paper, group, licence, has_variants=has_variants))
     items = dict(_item_texts(inputs))
@@ -407,20 +406,20 @@ SUPERFLUOUS = ("**/*.map", "**/*.LICENSE.txt", *_SPHINX_FILES)
 """Files that no page needs: a third of what Sphinx writes."""
 
 
-def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> dict[str, int]:
+def build_report(campaign: read.Campaign, output: Path) -> dict[str, int]:
     """Build the site in place of ``output``, and return its numbers of pages, numbers and bytes.
 
     Raises UserError when an input is faulty, or Sphinx prints a warning or error.
     """
-    inputs = read.read_inputs(campaign, trees)
+    inputs = read.read_inputs(campaign)
     exhibits = [(paper, exhibit) for paper in inputs.papers for exhibit in paper.exhibits]
     forms = [(paper, form) for paper, exhibit in exhibits for form in exhibit.forms.values()]
     with scratch("blimpworks-report") as work, whole_directory(output) as site:
         # A published site must not show the paths of this machine.
         source = work / "source"
-        roots = {"results": trees.results, "resources": trees.resources}
-        if trees.corrected:
-            roots["corrected"] = trees.corrected
+        roots = {"results": campaign.results, "resources": campaign.resources}
+        if campaign.corrected:
+            roots["corrected"] = campaign.corrected
         relative = relative_texts(roots)
         for name, text in assemble(inputs).items():
             write_text(source / name, relative(text))
