@@ -75,30 +75,6 @@ def picture_address(form: read.Form, paper: str) -> str:
     return f"_static/figures/{paper}/{form.exhibit}.{form.tree}.svg"
 
 
-def _missing_note(form: read.Form) -> str:
-    """Return a paragraph on what a form of an exhibit lacks, and how to get it; else ""."""
-    if not form.missing:
-        return ""
-    sentence, command = form.missing
-    command_html = f" <code>{escape(command)}</code>" if command else ""
-    return f'<p class="bw-caption">{escape(sentence)}{command_html}</p>'
-
-
-def _figure(form: read.Form, paper: str, title: str, table: str) -> str:
-    """Return the HTML of a figure with its numbers below it; without numbers, how to get them."""
-    missing = _missing_note(form)
-    if not form.cells:
-        reason = missing or '<p class="bw-caption">Its caption says why.</p>'
-        return f'<div class="bw-advice"><p><strong>No numbers to draw.</strong></p>{reason}</div>'
-    values = sorted((cell.facts["value"], cell.facts["text"]) for cell in form.cells)
-    extent = f"{len(values)} numbers, from {values[0][1]} to {values[-1][1]}"
-    alt = escape(f"{title}. {extent}, all of them in the table below the figure.", quote=True)
-    image = f'<img class="bw-figure" src="{picture_address(form, paper)}" alt="{alt}">'
-    summary = "<summary>Numbers of this figure</summary>"
-    numbers = f"<details>{summary}{_scrollable(table, title)}</details>" if table else ""
-    return f'<div class="bw-drawn">{image}{numbers}{missing}</div>'
-
-
 def _with_caption(content: str, form: read.Form) -> str:
     caption = escape(form.document.caption.strip())
     return content + (f'<p class="bw-caption">{caption}</p>' if caption else "")
@@ -106,12 +82,8 @@ def _with_caption(content: str, form: read.Form) -> str:
 
 def _form_html(form: read.Form, paper: str, title: str, table: str) -> str:
     """Return a form's ``table``, or its figure with the table below it; "" without either."""
-    if form.figure:
-        return _with_caption(_figure(form, paper, title, table), form)
-    missing = _missing_note(form)
-    if not table:
-        return f'<div class="bw-advice">{missing}</div>' if missing else ""
-    return _with_caption(_scrollable(table, title), form) + missing
+    context = {"title": title, "table": table, "picture": picture_address(form, paper)}
+    return _render("form.html", form=form, **context)
 
 
 def _printed_html(exhibit: read.Exhibit, paper: read.PaperInputs) -> str:
