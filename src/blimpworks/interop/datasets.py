@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from string import Template
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
+from jinja2 import Template
 
 from blimpworks import __version__
 from blimpworks.audit.lineage import jobs_behind
@@ -226,23 +226,8 @@ def write_card(
     """
     papers = [paper_of(subset.benchmark) for subset in subsets]
     citations = {paper.name: paper.citation.listed for paper in papers}
-    rows = []
-    for subset, paper in zip(subsets, papers, strict=True):
-        addresses = {name: crate.licence_url(name) for name in subset.licences}
-        licences = [f"[{name}]({url})" if url else name for name, url in addresses.items()]
-        rows.append(
-            f"| `{subset.name}` | {paper.citation.label} | "
-            f"{languages.get(subset.lang, subset.lang)} | {subset.items:,} | "
-            f"{', '.join(licences)} |"
-        )
     dictionary = crate.read_dictionary()
-    column_rows = []
-    for name in dict.fromkeys(column for subset in subsets for column in subset.columns):
-        _, meaning = crate.describe(dictionary, "items", name)
-        if meaning:
-            escaped = meaning.replace("|", "\\|")
-            column_rows.append(f"| `{name}` | {escaped} |")
-    reasons = "".join(f"- `{name}`: {reason}\n" for name, reason in left_out.items())
+    columns = dict.fromkeys(column for subset in subsets for column in subset.columns)
     tags = sorted({str(langcodes.standardize_tag(subset.lang)) for subset in subsets})
     units = dict.fromkeys(subset.unit for subset in subsets)
     tasks: dict[str, list[str]] = {}
@@ -269,22 +254,22 @@ def write_card(
             for subset in subsets
         ],
     }
-    template = Template(Path(__file__).with_name("card.template.md").read_text(encoding="utf-8"))
-    return template.substitute(
+    text = Path(__file__).with_name("card.template.md").read_text(encoding="utf-8")
+    return Template(text, trim_blocks=True, keep_trailing_newline=True).render(
         about,
         header=yaml.safe_dump(header, allow_unicode=True, sort_keys=False),
         campaign=campaign,
         counts=f"{sum(s.items for s in subsets):,} items in {counted(len(subsets), 'subset')}",
         units=" and ".join(TEXTS["units"][unit] for unit in units),
         use=" ".join(TEXTS["statements"]["all"]["data_use_cases"]),
-        limits="\n".join(f"- {limit}" for limit in TEXTS["statements"]["all"]["data_limitations"]),
-        first=subsets[0].name,
-        subsets="\n".join(rows),
-        columns="\n".join(column_rows),
-        left_out=f"\nLeft out of this data set, though the campaign has them:\n\n{reasons}"
-        if left_out
-        else "",
-        citations="\n".join(citations.values()),
+        limits=TEXTS["statements"]["all"]["data_limitations"],
+        subsets=subsets,
+        rows=zip(subsets, papers, strict=True),
+        languages=languages,
+        licence_url=crate.licence_url,
+        columns={name: crate.describe(dictionary, "items", name)[1] for name in columns},
+        left_out=left_out,
+        citations=citations.values(),
         version=__version__,
     )
 

@@ -16,11 +16,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from string import Template
 from types import CodeType, ModuleType
 from typing import Any
 
 import pandas as pd
+from jinja2 import Template
 
 from blimpworks import __version__
 from blimpworks.audit.lineage import jobs_behind
@@ -167,41 +167,24 @@ def readme(
     """Return the README of a crate, with the computation of one number as an example."""
     cell, expression = example(cells)
     first_paths = {copy.table_kind: copy.path.as_posix() for copy in reversed([*copies])}
-    missing_files = [path for path in plan.files if not path.is_file()]
-    missing = (
-        "Every file behind these numbers was hashed again when the crate was made, and is "
-        "what the record of its job says."
-    )
-    if missing_files:
-        missing = (
-            f"{len(missing_files)} of the files behind these numbers (such as "
-            f"`{missing_files[0]}`) no longer existed when the crate was made: their content is "
-            "known by its SHA-256 alone."
-        )
     exhibits = len(cells[["paper", "form", "exhibit"]].drop_duplicates())
-    template = Template(Path(__file__).with_name("README.template.md").read_text(encoding="utf-8"))
-    contents = [
-        f"| `{name}` | {meaning} |"
-        for name, meaning in tables.TEXTS["contents"].items()
-        if (root / name).exists() or name == "ro-crate-metadata.json"
-    ]
-    return template.substitute(
-        title=plan.title,
-        description=plan.campaign.description,
-        citations="\n".join(citation.listed for citation in plan.citations),
-        root_hash=plan.jobs.root_hash(),
+    text = Path(__file__).with_name("README.template.md").read_text(encoding="utf-8")
+    return Template(text, trim_blocks=True, keep_trailing_newline=True).render(
+        plan=plan,
         version=__version__,
-        contents="\n".join(contents),
+        contents={
+            name: meaning
+            for name, meaning in tables.TEXTS["contents"].items()
+            if (root / name).exists() or name == "ro-crate-metadata.json"
+        },
         counts=f"{counted(len(cells), 'number')} of {counted(exhibits, 'exhibit')}",
-        tables="\n".join(
-            f"- {name}, such as `{path}`" for name, path in sorted(first_paths.items())
-        ),
-        **{name: cell[name] for name in ("paper", "form", "exhibit", "text", "formula")},
+        tables=sorted(first_paths.items()),
+        cell=cell,
         row=json.dumps(cell["row"], ensure_ascii=False),
         column=json.dumps(cell["column"], ensure_ascii=False),
         expression=expression,
-        licences="\n".join(f"- {name}: {counted(n, 'file')}" for name, n in plan.licences.items()),
-        missing=missing,
+        missing=[path for path in plan.files if not path.is_file()],
+        counted=counted,
     )
 
 
