@@ -271,8 +271,9 @@ class Declared(Declaration):
                 "tables out, or declare a benchmark for each language."
             )
         # Each start of Snakemake reads declarations, but no printed numbers.
-        from blimpworks.reproduction.printed import PrintedAccuracy
+        from blimpworks.reproduction.printed import printed_accuracy
 
+        lang = next(iter(self.languages))
         for row in printed:
             if row.value is None or row.unit != "%":
                 continue
@@ -283,16 +284,8 @@ class Declared(Declaration):
                 phenomenon, paradigm = self.phenomenon_of(row.row) or row.row, row.row
             else:
                 continue
-            yield PrintedAccuracy(
-                model=row.column,
-                lang=next(iter(self.languages)),
-                accuracy=row.value / 100,
-                rounding=row.half_unit / 100,
-                origin=row.place,
-                n=None,
-                phenomenon=phenomenon,
-                paradigm=paradigm,
-            )
+            names = {"model": row.column, "phenomenon": phenomenon, "paradigm": paradigm}
+            yield printed_accuracy(row, "an accuracy from 0 to 100", lang=lang, n=None, **names)
 
     def paper(self) -> Paper:
         """Return the benchmark as a paper."""

@@ -75,11 +75,6 @@ def picture_address(form: read.Form, paper: str) -> str:
     return f"_static/figures/{paper}/{form.exhibit}.{form.tree}.svg"
 
 
-def _with_caption(content: str, form: read.Form) -> str:
-    caption = escape(form.document.caption.strip())
-    return content + (f'<p class="bw-caption">{caption}</p>' if caption else "")
-
-
 def _form_html(form: read.Form, paper: str, title: str, table: str) -> str:
     """Return a form's ``table``, or its figure with the table below it; "" without either."""
     context = {"title": title, "table": table, "picture": picture_address(form, paper)}
@@ -96,7 +91,9 @@ def _printed_html(exhibit: read.Exhibit, paper: read.PaperInputs) -> str:
         return number_list
     if number_list:
         number_list = f"<details><summary>More printed numbers</summary>{number_list}</details>"
-    return _with_caption(_scrollable(table, exhibit.title), form) + number_list
+    text = escape(form.document.caption.strip())
+    caption = f'<p class="bw-caption">{text}</p>' if text else ""
+    return _scrollable(table, exhibit.title) + caption + number_list
 
 
 def _measured_html(

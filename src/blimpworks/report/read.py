@@ -12,7 +12,7 @@ numbers. The comparison ``measured`` has printed numbers beside the campaign's.
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -127,11 +127,18 @@ def collect_evidence(
     return evidence
 
 
-_PRINTED_NUMBER = KEY_COLUMNS[:-1]
-"""Columns of both comparisons that identify a number."""
 COMPARISON_COLUMNS = {
-    "published": (*_PRINTED_NUMBER, "status", "recomputed", "reading", "rule", "note"),
-    "measured": (*_PRINTED_NUMBER, "measured", "low", "high", "n", "reading", "verdict", "differs"),
+    "published": (*KEY_COLUMNS[:-1], "status", "recomputed", "reading", "rule", "note"),
+    "measured": (
+        *KEY_COLUMNS[:-1],
+        "measured",
+        "low",
+        "high",
+        "n",
+        "reading",
+        "verdict",
+        "differs",
+    ),
 }
 
 
@@ -161,17 +168,6 @@ class Names:
         """Return the name of a language, model or phenomenon; return any other key unchanged."""
         return next((names[key] for names in self.labels.values() if key in names), key)
 
-    def _keys(
-        self, category: str, where: Mapping[str, Any], number: NumberKey | None
-    ) -> Iterator[str]:
-        """Yield the keys of one category in a cell's filter, and in the key of its number."""
-        for column in NAME_COLUMNS[category]:
-            values = where.get(column, [])
-            yield from values if isinstance(values, list) else [values]
-        for key in (*(number or ())[1:], where.get("row"), where.get("column")):
-            if isinstance(key, str) and key in self.labels[category]:
-                yield key
-
     def about(self, where: Mapping[str, Any], number: NumberKey | None) -> dict[str, str]:
         """Return HTML attributes with a number's language, model and phenomenon: ``data-lang``, ….
 
@@ -179,10 +175,16 @@ class Names:
         repeat the row or column of the printed ``number`` is left out.
         """
         attributes = {}
-        for category in NAME_COLUMNS:
-            keys = dict.fromkeys(self._keys(category, where, number))
+        for category, columns in NAME_COLUMNS.items():
+            keys: list[Any] = []  # of the cell's filter, and of the number
+            for column in columns:
+                values = where.get(column, [])
+                keys += values if isinstance(values, list) else [values]
+            for key in (*(number or ())[1:], where.get("row"), where.get("column")):
+                if isinstance(key, str) and key in self.labels[category]:
+                    keys.append(key)
             names: dict[str, str] = {}
-            for key in keys:
+            for key in dict.fromkeys(keys):
                 if key and key != ALL:
                     name = self.labels[category].get(key, str(key).replace("_", " "))
                     names[str(key).replace(" ", "_")] = name

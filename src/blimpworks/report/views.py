@@ -286,19 +286,6 @@ class Headings:
         return ": ".join(dict.fromkeys(self.of(key)))
 
 
-def _line_cell(entry: LineEntry | None, key: NumberKey, names: Names, line: str) -> str:
-    """Return an entry's HTML cell, with the attributes by which it is found and filtered."""
-    if entry is None:
-        return '<td class="n"></td>'
-    attributes = key_attributes(key, entry.state) | names.about({}, key)
-    is_long = len(entry.text) > LONGEST_NUMBER
-    alignment = {"class": "t", "dir": "auto"} if is_long else {"class": "n"}
-    text = escaped(entry.text)
-    content = text if line == "difference" else button(text)
-    remark = element("small", escaped(entry.small), {}) if entry.small else ""
-    return element("td", content + remark, alignment | attributes)
-
-
 def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, names: Names) -> str:
     """Return a table of printed, recomputed and measured numbers; "" if all are only printed.
 
@@ -318,7 +305,18 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
         head = element("th", escaped(title) + name, {"scope": "row"})
         html = head
         for key, shown_line in cells:
-            html += _line_cell(entries_by_key.get(key, {}).get(shown_line), key, names, shown_line)
+            entry = entries_by_key.get(key, {}).get(shown_line)
+            if entry is None:
+                html += '<td class="n"></td>'
+                continue
+            # Attributes by which the number is found and filtered.
+            attributes = key_attributes(key, entry.state) | names.about({}, key)
+            is_long = len(entry.text) > LONGEST_NUMBER
+            alignment = {"class": "t", "dir": "auto"} if is_long else {"class": "n"}
+            text = escaped(entry.text)
+            content = text if shown_line == "difference" else button(text)
+            content += element("small", escaped(entry.small), {}) if entry.small else ""
+            html += element("td", content, alignment | attributes)
         table_rows.append((f"bw-line {line}" if line else None, html))
 
     rows, columns = ({key[axis] for key in entries_by_key} for axis in (1, 2))
