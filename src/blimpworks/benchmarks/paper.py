@@ -17,7 +17,7 @@ from dataclasses import fields, replace
 from functools import cache, cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from blimpworks.benchmarks.declaration import Declaration, declaration_in
 from blimpworks.benchmarks.entries import Files, LabelledFiles, PlainFiles, Ratings
@@ -284,8 +284,10 @@ class Declared(Declaration):
                 phenomenon, paradigm = self.phenomenon_of(row.row) or row.row, row.row
             else:
                 continue
-            names = {"model": row.column, "phenomenon": phenomenon, "paradigm": paradigm}
-            yield printed_accuracy(row, "an accuracy from 0 to 100", lang=lang, n=None, **names)
+            labels: dict[str, Any] = {"phenomenon": phenomenon, "paradigm": paradigm}
+            yield printed_accuracy(
+                row, "a share from 0 to 100", model=row.column, lang=lang, n=None, **labels
+            )
 
     def paper(self) -> Paper:
         """Return the benchmark as a paper."""

@@ -255,7 +255,7 @@ def write_card(
         ],
     }
     text = Path(__file__).with_name("card.template.md").read_text(encoding="utf-8")
-    return Template(text, trim_blocks=True, keep_trailing_newline=True).render(
+    card: str = Template(text, trim_blocks=True, keep_trailing_newline=True).render(
         about,
         header=yaml.safe_dump(header, allow_unicode=True, sort_keys=False),
         campaign=campaign,
@@ -272,6 +272,7 @@ def write_card(
         citations=citations.values(),
         version=__version__,
     )
+    return card
 
 
 def _loadable(table: pa.Table) -> pa.Table:

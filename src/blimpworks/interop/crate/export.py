@@ -169,7 +169,7 @@ def readme(
     first_paths = {copy.table_kind: copy.path.as_posix() for copy in reversed([*copies])}
     exhibits = len(cells[["paper", "form", "exhibit"]].drop_duplicates())
     text = Path(__file__).with_name("README.template.md").read_text(encoding="utf-8")
-    return Template(text, trim_blocks=True, keep_trailing_newline=True).render(
+    page: str = Template(text, trim_blocks=True, keep_trailing_newline=True).render(
         plan=plan,
         version=__version__,
         contents={
@@ -186,6 +186,7 @@ def readme(
         missing=[path for path in plan.files if not path.is_file()],
         counted=counted,
     )
+    return page
 
 
 # Formulas as code
