@@ -25,7 +25,6 @@ from jinja2 import Template
 from blimpworks import __version__
 from blimpworks.audit.lineage import jobs_behind
 from blimpworks.campaign.catalogue import whole_catalogue
-from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import counted
@@ -144,8 +143,7 @@ def export_croissant(
     ``run``: function that runs a command line of this package in this process. Raises UserError
     without items, or when an items table differs from the record of its job.
     """
-    campaign = load_campaign(campaign_file)
-    results = crate.results_of(campaign, campaign_file, results)
+    campaign, results = crate.campaign_of(campaign_file, results)
     tables = {
         folder.name: sorted(folder.glob("*.parquet"))
         for folder in sorted((results / "items").glob("*"))
@@ -335,8 +333,7 @@ def export_hub(
     none. ``run``: function that runs a command line of this package in this process. Raises
     UserError when nothing can be shared, or when a table differs from the record of its job.
     """
-    campaign = load_campaign(campaign_file)
-    results = crate.results_of(campaign, campaign_file, results)
+    campaign, results = crate.campaign_of(campaign_file, results)
     tables = sorted((results / "items").glob("*/*.parquet"))
     with_items = list(dict.fromkeys(path.parent.name for path in tables))
     absent = [name for name in benchmarks if name not in with_items]

@@ -24,7 +24,6 @@ from jinja2 import Template
 
 from blimpworks import __version__
 from blimpworks.audit.lineage import jobs_behind
-from blimpworks.campaign.load import load_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits import formulas
 from blimpworks.exhibits.shared import counted
@@ -51,8 +50,7 @@ def plan_crate(
     all. ``further``: further kinds of tables, such as scores. Raises UserError when results are
     missing, of another campaign, lack a chosen exhibit, or differ from the jobs' records.
     """
-    campaign = load_campaign(campaign_file)
-    results = tables.results_of(campaign, campaign_file, results)
+    campaign, results = tables.campaign_of(campaign_file, results)
     exhibits = tables.find_exhibits(results, chosen)
     comparisons = [results / "reproduction" / f"{form}.csv" for form in ("published", "measured")]
     comparisons = [path for path in comparisons if path.is_file() and not chosen]

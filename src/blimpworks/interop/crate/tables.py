@@ -27,6 +27,7 @@ from blimpworks.audit.evidence import FOLDERS as EVIDENCE_FOLDERS
 from blimpworks.audit.evidence import nearest
 from blimpworks.audit.lineage import Jobs, Lineage, jobs_behind
 from blimpworks.campaign.catalogue import Pinned, SourceRow, TreebankRow, load_catalogue
+from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.paper import Citation
 from blimpworks.campaign.registry import benchmarks, file_reader, find_paper, paper_of
 from blimpworks.campaign.settings.campaign import Campaign
@@ -133,8 +134,9 @@ def authors_of(authors: Sequence[str]) -> list[str]:
     return [author["name"] for author in stated["authors"]]
 
 
-def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
-    """Return the results' path as in records. Raises UserError if the campaign has another."""
+def campaign_of(source: Path, results: Path) -> tuple[Campaign, Path]:
+    """Read a campaign; return it and its results' path in records. UserError for other results."""
+    campaign = load_campaign(source)
     campaign_results = Path(campaign.pathvars.results)
     if not results.is_dir():
         raise UserError(
@@ -147,7 +149,7 @@ def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
             "give the results and the campaign file that belong together, in the directory that "
             "the workflow ran in."
         )
-    return campaign_results
+    return campaign, campaign_results
 
 
 def find_exhibits(results: Path, chosen: Collection[str]) -> list[ExhibitCells]:
