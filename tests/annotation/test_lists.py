@@ -174,8 +174,8 @@ def test_nobody_sees_two_pairs_of_a_sentence_where_there_are_others(
         dealt = Assignment(pairs_of(rows), ValidationOptions(**numbers), random)
         seen = Counter(
             (number, pair.source)
-            for pair, allotment in zip(dealt.pairs, dealt.slots, strict=True)
-            for number in allotment.lists
+            for pair, lists in zip(dealt.pairs, dealt.lists, strict=True)
+            for number in lists
         )
         assert (max(seen.values()) > 1) == bool(dealt.clashing())
         without += not dealt.clashing()

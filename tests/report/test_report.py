@@ -162,7 +162,6 @@ def test_a_column_is_called_by_both_lines_of_its_heading_and_a_section_begins_an
 SHEET = Sheet(
     (SheetColumn("", "", names=True), SheetColumn("", "")), [[Entry("A"), Entry("90.0", 0)]]
 )
-TREES = read.Trees(Path("results"), "published", frozenset(), frozenset())
 
 
 def cell(model, column, value, *, seed=False):
@@ -198,8 +197,9 @@ PAPERS = [
 @pytest.fixture
 def texts():
     papers = tuple(each.name for each in PAPERS)
-    campaign = read.Campaign("mine", "Small.", "mine.yaml", Path(), papers, {}, {}, declared=True)
-    return assemble(read.Inputs(campaign, TREES, {}, PAPERS, "0"))
+    about = ("mine", "Small.", "mine.yaml", Path(), Path("results"), "published", (), ())
+    campaign = read.Campaign(*about, papers, {}, {}, declared=True)
+    return assemble(read.Inputs(campaign, {}, PAPERS, "0"))
 
 
 def test_models_stand_by_their_mean_and_those_that_lack_a_column_last():

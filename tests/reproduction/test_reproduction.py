@@ -415,8 +415,9 @@ def measured_beside(folder, numbers, cells, basis=SAME):
     """Return counts of verdicts on printed numbers, and the rows of the comparison."""
     printed = write_csv(folder / "t1.csv", numbers)
     write_rows(cells, CELLS, folder / "t1.cells.parquet")
-    files = comparisons.MeasuredFiles([printed], {"t1": folder / "t1.cells.parquet"}, basis=basis)
-    counts = compare_measured({"x": files}, folder / "out.csv")
+    files = {"t1": folder / "t1.cells.parquet"}
+    beside = Paper("x", [printed], folder / "reasons.tsv", files, None, basis=basis)
+    counts = compare_measured([beside], folder / "out.csv")
     frame = pd.read_csv(folder / "out.csv")
     assert list(frame) == list(comparisons.MEASURED_COLUMNS)
     return counts, frame.to_dict("records")

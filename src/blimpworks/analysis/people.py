@@ -26,10 +26,6 @@ KNOWN_BY = 0.5
 """Share of children who know a word at its age of acquisition."""
 
 
-def _sigmoid(x: Floats, height: float, steepness: float, middle: float, lowest: float) -> Floats:
-    return height / (1 + np.exp(-steepness * (x - middle))) + lowest
-
-
 def _crossing(x: Floats, y: Floats, threshold: float, **options: Any) -> float | None:
     """Return the x at which a sigmoid, fitted to points (x, y), reaches ``threshold``.
 
@@ -41,8 +37,11 @@ def _crossing(x: Floats, y: Floats, threshold: float, **options: Any) -> float |
             # SciPy warns that it cannot estimate the parameters' errors for a flat curve.
             warnings.simplefilter("ignore", OptimizeWarning)
             (height, steepness, middle, lowest), _ = curve_fit(
-                _sigmoid, x, y, maxfev=1000, **options
-            )
+                lambda x, height, steepness, middle, lowest: (
+                    height / (1 + np.exp(-steepness * (x - middle))) + lowest
+                ),
+                x, y, maxfev=1000, **options,
+            )  # fmt: skip
     except (RuntimeError, ValueError):
         return None
     if height <= 0 or steepness <= 0 or not lowest < threshold < height + lowest:

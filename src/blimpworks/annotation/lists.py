@@ -59,15 +59,8 @@ class ItemPair(NamedTuple):
         return (self.good,) if self.source is None else (self.source, self.good)
 
 
-class ParadigmSlot(NamedTuple):
-    """A slot for one pair of a paradigm, with the lists to which the pair is assigned."""
-
-    paradigm: str
-    lists: ListNumbers
-
-
 class Assignment:
-    """An assignment of pairs to lists: ``pairs[i]`` is on the lists of ``slots[i]``.
+    """An assignment of pairs to lists: ``pairs[i]`` is on the lists ``lists[i]``.
 
     No list has a pair twice. Pairs are exchanged until no exchange reduces the number of clashes.
     """
@@ -87,23 +80,22 @@ class Assignment:
                 by_paradigm.setdefault(pair.paradigm, []).append(pair)
         small_first = sorted(by_paradigm, key=lambda name: (len(by_paradigm[name]), name))
         unused = {paradigm: _shuffled(by_paradigm[paradigm], random) for paradigm in small_first}
-        # Each slot has the next ``per_pair`` lists; after the last list comes the first.
-        list_numbers = cycle(range(options.participants))
-        self.slots = [
-            ParadigmSlot(paradigm, tuple(islice(list_numbers, options.per_pair)))
-            for paradigm, paradigm_pairs in unused.items()
-            for _ in range(min(len(paradigm_pairs), options.per_paradigm))
-        ]
-        # Each slot takes the first pair with the fewest clashes. Then clashing pairs are exchanged
-        # for other pairs of their paradigm, as long as that reduces clashes.
+        # Each slot takes its paradigm's first pair with the fewest clashes. Then clashing pairs
+        # are exchanged for other pairs of their paradigm, as long as that reduces clashes.
         self.pairs: list[ItemPair] = []
+        self.lists: list[ListNumbers] = []
         # For each list, {sentence: number of the list's pairs that have it}.
         self._counts: list[Counter[str]] = [Counter() for _ in range(options.participants)]
-        for paradigm, lists in self.slots:
-            chosen = min(unused[paradigm], key=partial(self._count_clashes, lists=lists))
-            unused[paradigm].remove(chosen)
-            self.pairs.append(chosen)
-            self._add(chosen, lists, 1)
+        # Each slot has the next ``per_pair`` lists; after the last list comes the first.
+        list_numbers = cycle(range(options.participants))
+        for paradigm_pairs in unused.values():
+            for _ in range(min(len(paradigm_pairs), options.per_paradigm)):
+                lists = tuple(islice(list_numbers, options.per_pair))
+                chosen = min(paradigm_pairs, key=partial(self._count_clashes, lists=lists))
+                paradigm_pairs.remove(chosen)
+                self.pairs.append(chosen)
+                self.lists.append(lists)
+                self._add(chosen, lists, 1)
         while sum(self._improve(index, unused) for index in self.clashing()):
             pass
 
@@ -122,13 +114,13 @@ class Assignment:
     def _cost(self, index: int, pair: ItemPair) -> int:
         """Count the clashes of ``pair`` if it were in the slot at ``index``."""
         # The pair that is in the slot now would leave the slot's lists, so it does not clash.
-        lists, previous = self.slots[index].lists, self.pairs[index]
+        lists, previous = self.lists[index], self.pairs[index]
         shared_sentences = {*pair.sentences} & {*previous.sentences}
         return self._count_clashes(pair, lists) - len(lists) * len(shared_sentences)
 
     def _replace(self, index: int, pair: ItemPair) -> ItemPair:
         """Put ``pair`` into the slot at ``index``, and return the pair that was there."""
-        previous, lists = self.pairs[index], self.slots[index].lists
+        previous, lists = self.pairs[index], self.lists[index]
         self._add(previous, lists, -1)
         self._add(pair, lists, 1)
         self.pairs[index] = pair
@@ -136,7 +128,8 @@ class Assignment:
 
     def _improve(self, index: int, unused: Mapping[str, list[ItemPair]]) -> bool:
         """Exchange a pair for another pair if that reduces clashes; return whether it did."""
-        clashes, paradigm = self._cost(index, self.pairs[index]), self.slots[index].paradigm
+        paradigm = self.pairs[index].paradigm
+        clashes = self._cost(index, self.pairs[index])
         if not clashes:
             return False
         # Try pairs that are on no list, then pairs that are on other lists.
@@ -145,8 +138,8 @@ class Assignment:
                 unused[paradigm].remove(pair)
                 unused[paradigm].append(self._replace(index, pair))
                 return True
-        for partner, slot in enumerate(self.slots):
-            if slot.paradigm == paradigm and partner != index:
+        for partner, pair in enumerate(self.pairs):
+            if pair.paradigm == paradigm and partner != index:
                 clashes_of_both = self._count_both(index, partner)
                 self._exchange(index, partner)
                 if self._count_both(index, partner) < clashes_of_both:
@@ -400,8 +393,8 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
     # Decide which sentence is first: the good sentence in half of the judgements of each pair, of
     # each paradigm and of each list. A judgement is a pair with the number of a list.
     judgements: list[tuple[ItemPair, int]] = []
-    for pair, slot in zip(assigned.pairs, assigned.slots, strict=True):
-        judgements += [(pair, number) for number in slot.lists]
+    for pair, lists in zip(assigned.pairs, assigned.lists, strict=True):
+        judgements += [(pair, number) for number in lists]
     by_item: list[Groups] = [(pair.item_id, pair.paradigm) for pair, _ in judgements]
     by_list: list[Groups] = [((number, pair.paradigm), number) for pair, number in judgements]
     sides = halve(by_item, by_list, stream(SIDES))

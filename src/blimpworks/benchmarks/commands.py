@@ -60,33 +60,33 @@ def read_people(
     """Make a table of people's accuracies on a declared benchmark."""
 
 
-@command(
-    calls=f"{PACKAGE}.accuracies:read_released",
-    packages=(*READING, *shared.STATISTICS),
-    notes="rows",
-    cheap=True,
-)
-def read_released(
-    declaration: Path = DECLARATION,
-    benchmark: str = shared.BENCHMARK,
-    files: list[Path] = FILES,
-    sources: Path = SOURCES,
-    output: Path = shared.OUTPUT,
-) -> None:
-    """Make a table of accuracies from the decisions that a benchmark's authors released."""
+def _declare_reader(name: str, text: str, packages: tuple[str, ...]) -> declare.Declared:
+    """Declare a command that calls the function ``name`` of ``accuracies``."""
+
+    def read(
+        declaration: Path = DECLARATION,
+        benchmark: str = shared.BENCHMARK,
+        files: list[Path] = FILES,
+        sources: Path = SOURCES,
+        output: Path = shared.OUTPUT,
+    ) -> None:
+        pass
+
+    read.__name__, read.__doc__ = name, text
+    calls = f"{PACKAGE}.accuracies:{name}"
+    return command(calls=calls, packages=packages, notes="rows", cheap=True)(read)
 
 
-@command(
-    calls=f"{PACKAGE}.accuracies:read_perplexities", packages=READING, notes="rows", cheap=True
+read_released = _declare_reader(
+    "read_released",
+    "Make a table of accuracies from the decisions that a benchmark's authors released.",
+    (*READING, *shared.STATISTICS),
 )
-def read_perplexities(
-    declaration: Path = DECLARATION,
-    benchmark: str = shared.BENCHMARK,
-    files: list[Path] = FILES,
-    sources: Path = SOURCES,
-    output: Path = shared.OUTPUT,
-) -> None:
-    """Make a table of the perplexities that a benchmark's authors released."""
+read_perplexities = _declare_reader(
+    "read_perplexities",
+    "Make a table of the perplexities that a benchmark's authors released.",
+    READING,
+)
 
 
 def _declare_judge(name: str, text: str, packages: tuple[str, ...]) -> declare.Declared:

@@ -214,14 +214,15 @@ def _make_design(
             )
         predictions = predictions[labels["paradigm"]]
     names = [condition.name for condition in group]
-    if repeated := _repeated(names):
+    if repeated := [name for name in names if names.count(name) > 1]:
         raise UserError(
             f"{row.location}: item {name!r} has the condition {repeated[0]!r} twice; expected "
             "distinct ones. Correct the file, or 'item' and 'condition'."
         )
     spans: dict[Region, Span] = {}
     for condition in group:
-        if repeated := _repeated(condition.regions):
+        named = condition.regions
+        if repeated := [region for region in named if named.count(region) > 1]:
             raise UserError(
                 f"{row.location}: condition {condition.name!r} of item {name!r} has the region "
                 f"{repeated[0]!r} twice; expected distinct ones. Correct the file, or 'item' and "
@@ -257,10 +258,6 @@ def _make_design(
         effects=data.effects,
         **labels,
     )
-
-
-def _repeated(names: Sequence[str]) -> list[str]:
-    return [name for name in names if names.count(name) > 1]
 
 
 def alternatives(rows: Rows, data: entries.Alternatives, declared: Declaration) -> Iterator[Design]:

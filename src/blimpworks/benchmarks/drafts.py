@@ -10,7 +10,7 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from filecmp import cmp
@@ -35,30 +35,13 @@ from blimpworks.campaign.settings.campaign import CatalogueFiles
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
-from blimpworks.items import Regions
+from blimpworks.items import SIDES, Regions
 from blimpworks.tables import ITEMS, read_table
+from blimpworks.yaml_files import read_yaml
 
 SAMPLE_ROWS = 2000
-GOOD = {"good", "grammatical", "correct", "acceptable", "right", "positive", "true"}
-BAD = {"bad", "ungrammatical", "incorrect", "unacceptable", "wrong", "negative", "false", "foil"}
-BAD |= {"corrupted", "inacceptable", "incorrecte"}
-"""Words in headings of good, and of bad sentences."""
-RIGHT = {"1", "true", "yes", "good", "grammatical", "correct", "acceptable", "right", "ok"}
-WRONG = {"0", "false", "no", "bad", "ungrammatical", "incorrect", "unacceptable", "wrong", "*"}
-"""Labels of good, and of bad sentences."""
-NO_HEADINGS = {"0", "1", "true", "false", "*"}
-"""Labels that are never headings, so that a first row with one is data."""
-USUAL_HEADINGS: Mapping[str, set[str]] = {
-    "paradigm": {"paradigm", "uid", "type", "construction", "category", "template", "suite"},
-    "phenomenon": {"phenomenon", "phenomena", "linguistics_term", "term", "field"},
-    "lang": {"lang", "language", "iso", "iso_code", "language_code"},
-    "id": {"id", "item_id", "pair_id", "sentence_id", "sent_id", "idx", "index", "pairid"},
-    "item": {"item", "item_id", "pair", "pair_id", "item_number", "group", "set"},
-    "condition": {"condition", "cond", "condition_name"},
-}
-"""Usual headings of the column for each key of an entry of ``data``."""
-SIDE_VALUES = (["1", "2"], ["a", "b"], ["first", "second"], ["sentence1", "sentence2"])
-"""Pairs of values that name the right one of two sentences."""
+GUESSES: dict[str, Any] = read_yaml(Path(__file__).parent / "assets/guesses.yaml", "usual names")
+"""Words and values from which the meaning of columns is guessed."""
 SENTENCE_UNITS = 2
 """Mean number of words (or characters without spaces) of a column; sentences have more."""
 EXPORTED = ("lang", "phenomenon", "paradigm", "good", "bad", *Regions._fields)
@@ -92,7 +75,7 @@ class Columns(dict[str, list[str]]):
 
     def called(self, key: str) -> str | None:
         """Return the first column with a usual heading of a key, or None."""
-        return next((name for name in self if _snake(name) in USUAL_HEADINGS[key]), None)
+        return next((name for name in self if _snake(name) in GUESSES["headings"][key]), None)
 
     @property
     def sentences(self) -> list[str]:
@@ -110,10 +93,10 @@ class Columns(dict[str, list[str]]):
                 names.append(name)
         return names
 
-    def side(self, expected: set[str], excluded: set[str]) -> list[str]:
+    def side(self, expected: Collection[str], excluded: Collection[str]) -> list[str]:
         """List text columns with an ``expected`` and no ``excluded`` word in their heading."""
-        in_heading = {name: {*_snake(name).split("_")} for name in self.texts}
-        return [name for name, has in in_heading.items() if has & expected and not has & excluded]
+        has = {name: {*_snake(name).split("_")} for name in self.texts}
+        return [name for name in has if has[name] & {*expected} and not has[name] & {*excluded}]
 
     @property
     def labels(self) -> dict[str, tuple[list[str], list[str]]]:
@@ -121,8 +104,8 @@ class Columns(dict[str, list[str]]):
         labels = {}
         for name, texts in self.items():
             distinct = sorted({*texts})
-            right = [text for text in distinct if comparable(text) in RIGHT]
-            wrong = [text for text in distinct if comparable(text) in WRONG]
+            right = [text for text in distinct if comparable(text) in GUESSES["right"]]
+            wrong = [text for text in distinct if comparable(text) in GUESSES["wrong"]]
             if right and wrong and len(right) + len(wrong) == len(distinct):
                 labels[name] = (right, wrong)
         return labels
@@ -152,7 +135,7 @@ def _is_data(headings: Sequence[str]) -> bool:
     if filled in (numbers[:-1], numbers[1:]):
         return False
     return any(
-        heading.casefold() in NO_HEADINGS
+        heading.casefold() in GUESSES["no_headings"]
         or heading.replace(".", "").isdigit()
         or (len(heading.split()) > 2 and heading.rstrip()[-1:] in ".?!。।")
         for heading in headings
@@ -201,7 +184,7 @@ def _two_sentences(columns: Columns) -> Guess:
     first, second = columns.sentences
     two_valued = columns.two_valued
     for name, values in two_valued.items():
-        if [value.casefold() for value in values] in SIDE_VALUES:
+        if [value.casefold() for value in values] in GUESSES["sides"]:
             sides = {"column": name, "first": values[:1], "second": values[1:]}
             return Guess({"layout": "choices", "first": first, "second": second, "right": sides})
     if not two_valued:
@@ -223,7 +206,7 @@ def _guess_layout(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Guess:
             "predictions": "formulas such as (verb;%match%) < (verb;%mismatch%)",
         }
         return Guess({"layout": "conditions", "item": item, "condition": condition}, open_keys)
-    good, bad = columns.side(GOOD, BAD), columns.side(BAD, GOOD)
+    good, bad = (columns.side(GUESSES[a], GUESSES[b]) for a, b in (SIDES, SIDES[::-1]))
     if len(good) == len(bad) == 1:
         return Guess({"layout": "pairs", "good": good[0], "bad": bad[0]})
     if len(columns.sentences) == 1 and columns.labels | columns.two_valued:

@@ -17,7 +17,7 @@ from dataclasses import fields, replace
 from functools import cache, cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from blimpworks.benchmarks.declaration import Declaration, declaration_in
 from blimpworks.benchmarks.entries import Files, LabelledFiles, PlainFiles, Ratings
@@ -160,9 +160,6 @@ class Declared(Declaration):
         unknown_words = settings.unknown_words or self.unknown_words
         return settings.model_copy(update={"unknown_words": unknown_words})
 
-    def methods_in(self, campaign: Campaign, _architecture: str) -> Sequence[str]:
-        return self.options(campaign).methods or self.methods or METHODS[self.unit]
-
     def languages_in(self, _campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
         return tuple(lang for lang in catalogue.languages if lang in self.languages)
 
@@ -274,8 +271,9 @@ class Declared(Declaration):
                 "tables out, or declare a benchmark for each language."
             )
         # Each start of Snakemake reads declarations, but no printed numbers.
-        from blimpworks.reproduction.printed import PrintedAccuracy
+        from blimpworks.reproduction.printed import printed_accuracy
 
+        lang = next(iter(self.languages))
         for row in printed:
             if row.value is None or row.unit != "%":
                 continue
@@ -286,15 +284,9 @@ class Declared(Declaration):
                 phenomenon, paradigm = self.phenomenon_of(row.row) or row.row, row.row
             else:
                 continue
-            yield PrintedAccuracy(
-                model=row.column,
-                lang=next(iter(self.languages)),
-                accuracy=row.value / 100,
-                rounding=row.half_unit / 100,
-                origin=row.place,
-                n=None,
-                phenomenon=phenomenon,
-                paradigm=paradigm,
+            labels: dict[str, Any] = {"phenomenon": phenomenon, "paradigm": paradigm}
+            yield printed_accuracy(
+                row, "a share from 0 to 100", model=row.column, lang=lang, n=None, **labels
             )
 
     def paper(self) -> Paper:
@@ -328,7 +320,9 @@ class Declared(Declaration):
                     name=self.name,
                     options=self.options,
                     languages=self.languages_in,
-                    methods=self.methods_in,
+                    methods=lambda campaign, _architecture: (
+                        self.options(campaign).methods or self.methods or METHODS[self.unit]
+                    ),
                     expected_units=self.expected_units,
                     counted_units=self.counted_units,
                     tokens=self.tokens,

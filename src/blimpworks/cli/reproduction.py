@@ -6,7 +6,7 @@ no body: job and call follow from the options. ``commands/declare.py`` explains 
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from blimpworks.records.job import Command, Planned
 
 if TYPE_CHECKING:
     from blimpworks.campaign.paper import ExhibitSpec
+    from blimpworks.reproduction.comparisons import Paper
 
 PRINTED_OPTION = option("Directory of printed numbers, one below per paper.")
 PAPERS = option("Paper to compare.", "--paper")
@@ -28,6 +29,34 @@ PAPERS = option("Paper to compare.", "--paper")
 
 def _cells_by_exhibit(cells: Sequence[Path], paper: str) -> dict[str, Path]:
     return {path.name.split(".")[0]: path for path in cells if path.parent.name == paper}
+
+
+def _papers_of(
+    printed: Path,
+    papers: Sequence[str],
+    cells: Sequence[Path],
+    accuracies: Path | None,
+    published: Sequence[Path] = (),
+    basis: Mapping[str, Any] | None = None,
+) -> list["Paper"]:
+    """Return the files of papers that are compared, from options of the same names."""
+    from blimpworks.campaign.comparability import SAME
+    from blimpworks.campaign.registry import printed_folder
+    from blimpworks.reproduction.comparisons import Paper
+    from blimpworks.reproduction.printed import printed_files
+
+    return [
+        Paper(
+            paper,
+            printed_files(printed, paper),
+            printed_folder(printed, paper) / "reasons.tsv",
+            _cells_by_exhibit(cells, paper),
+            accuracies / f"{paper}.parquet" if accuracies else None,
+            _cells_by_exhibit(published, paper),
+            (basis or {}).get(paper, SAME),
+        )
+        for paper in papers
+    ]
 
 
 @command(
@@ -55,24 +84,13 @@ def compare_published(
     output: Path = shared.OUTPUT,
 ) -> None:
     """Set every printed number beside its value computed from the paper's other numbers."""
-    from blimpworks.campaign.registry import printed_folder
     from blimpworks.reproduction import comparisons
-    from blimpworks.reproduction.printed import printed_files
 
-    paper_files = [
-        comparisons.Paper(
-            paper,
-            printed_files(printed, paper),
-            printed_folder(printed, paper) / "reasons.tsv",
-            _cells_by_exhibit(cells, paper),
-            accuracies / f"{paper}.parquet",
-        )
-        for paper in papers
-    ]
+    paper_files = _papers_of(printed, papers, cells, accuracies)
     inputs, params = [*cells], {"papers": papers}
     for files in paper_files:
         reasons = [files.reasons] if files.reasons.exists() else []
-        inputs += [*files.printed, *reasons, files.accuracies]
+        inputs += [*files.printed, *reasons, *filter(None, [files.accuracies])]
     with compare_published.job(inputs=inputs, outputs=[output], params=params) as job:
         counts = comparisons.compare_published(paper_files, output)
         job.note(**counts)
@@ -97,26 +115,15 @@ def compare_measured(
     ),
 ) -> None:
     """Set the campaign's own numbers beside the printed ones, where both are about the same."""
-    from blimpworks.campaign.comparability import SAME
     from blimpworks.reproduction import comparisons
-    from blimpworks.reproduction.printed import printed_files
 
-    files_by_paper = {
-        paper: comparisons.MeasuredFiles(
-            printed_files(printed, paper),
-            _cells_by_exhibit(cells, paper),
-            _cells_by_exhibit(published, paper),
-            accuracies / f"{paper}.parquet" if accuracies else None,
-            basis.get(paper, SAME),
-        )
-        for paper in papers
-    }
+    paper_files = _papers_of(printed, papers, cells, accuracies, published, basis)
     inputs = [*cells, *published]
-    for files in files_by_paper.values():
+    for files in paper_files:
         inputs += [*files.printed, *filter(None, [files.accuracies])]
     params = {"papers": papers, "basis": basis}
     with compare_measured.job(inputs=inputs, outputs=[output], params=params) as job:
-        counts = comparisons.compare_measured(files_by_paper, output)
+        counts = comparisons.compare_measured(paper_files, output)
         job.note(**counts)
     for verdict, n in counts.most_common():
         typer.echo(f"{n:6} {verdict}")
@@ -137,17 +144,17 @@ def build_report(
 ) -> None:
     """Build the reproduction report: a static site of what is printed and what was measured."""
     from blimpworks.report import pages
-    from blimpworks.report.read import Campaign, Trees, input_files
+    from blimpworks.report.read import Campaign, input_files
 
-    # Three facts are for ``Trees``; the others are fields of ``Campaign``.
-    variant = facts.pop("variant")
-    measured, published = frozenset(facts.pop("measured")), frozenset(facts.pop("published"))
-    campaign = Campaign(printed=printed, **{**facts, "papers": tuple(facts["papers"])})
-    trees = Trees(results, variant, measured, published, corrected, resources)
-    params = {"facts": facts, "variant": variant, "measured": sorted(trees.measured)}
-    inputs = input_files(campaign, trees)
+    campaign = Campaign(
+        printed=printed, results=results, corrected=corrected, resources=resources, **facts
+    )
+    params = {"variant": facts.pop("variant"), "measured": sorted({*facts.pop("measured")})}
+    del facts["published"]
+    params["facts"] = facts
+    inputs = input_files(campaign)
     with build_report.job(inputs=inputs, outputs=[output], params=params) as job:
-        counts = pages.build_report(campaign, trees, output)
+        counts = pages.build_report(campaign, output)
         job.note(**counts)
     typer.echo(f"{output}/index.html: " + ", ".join(f"{n} {noun}" for noun, n in counts.items()))
 

@@ -13,21 +13,15 @@ from pathlib import Path
 from matplotlib import font_manager
 
 from blimpworks.records.job import current_job
+from blimpworks.yaml_files import read_yaml
 
 log = logging.getLogger(__name__)
 
 HOUSE = ("DejaVu Sans",)
 """Fonts of all figures."""
-_ARABIC = ("Noto Naskh Arabic", "Noto Nastaliq Urdu", "Amiri", "Scheherazade New", "Scheherazade")
-PREFERRED = {"ARABIC": _ARABIC, "DEVANAGARI": ("Noto Sans Devanagari", "Lohit Devanagari")}
-"""Font families to try first, by script: the first word of the letters' Unicode names."""
-CJK = ("CJK", "HANGUL", "HIRAGANA", "KATAKANA", "BOPOMOFO", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH")
-"""First words of the Unicode names of Chinese, Japanese and Korean letters."""
-PACKAGES = dict.fromkeys(CJK, "fonts-noto-cjk")
-PACKAGES |= {"ARABIC": "fonts-hosny-amiri", "DEVANAGARI": "fonts-lohit-deva"}
-"""Small Debian packages of fonts, by script."""
-OTHERWISE = "fonts-noto-core"
-"""Debian package of fonts for all other scripts, such as Khmer, Tamil and Thai."""
+SCRIPTS = read_yaml(Path(__file__).with_name("fonts.yaml"), "fonts by script")
+"""Font families to try first, and Debian packages of fonts, by script."""
+PREFERRED: dict[str, list[str]] = SCRIPTS["preferred"]
 WANTED = "fonts_to_install"
 """Key in a job's provenance record, for Debian packages of the fonts that the job lacked."""
 NORMAL = "normal"
@@ -88,7 +82,7 @@ def font_for(texts: Iterable[str]) -> str | None:
         for font in upright:
             if letters <= _letters_in(font.fname):
                 return str(font.name)
-    package = PACKAGES.get(script, OTHERWISE)
+    package = SCRIPTS["packages"].get(script, SCRIPTS["otherwise"])
     log.warning(
         "no installed font has all letters of this figure (%s); its words are numbered instead. "
         "To see them, install one, on Debian %s, and build the figure again.",

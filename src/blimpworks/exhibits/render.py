@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from jinja2 import Template
 
 from blimpworks.campaign.paper import ExhibitSpec
 from blimpworks.errors import UserError
@@ -25,6 +26,7 @@ from blimpworks.exhibits.shared import counted
 from blimpworks.files import atomic, write_text
 from blimpworks.tables import CELLS, write_table
 
+PAGE = Path(__file__).with_name("page.html.jinja").read_text(encoding="utf-8")
 STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8").strip()
 
 
@@ -133,23 +135,15 @@ def html_text(exhibit: Exhibit, picture: str = "") -> str:
         row, column = cell.stands_for or (cell.row, cell.column)
         return {"data-row": row, "data-column": column}, in_bold(entry)
 
-    title, caption = escape(exhibit.title), escape(exhibit.caption)
-    content = ""
-    if printed_sheets := layout.sheets(exhibit):
-        scroll = f'<div class="scroll" role="region" aria-label="{title}" tabindex="0">'
-        content = f"{scroll}{table_html(printed_sheets, show, {})}</div>"
-    if exhibit.figure is not None:
-        summary = "<summary>Numbers of this figure</summary>"
-        content = f"<details>{summary}{content}</details>" if content else ""
-        alternative = f"{title}: its numbers are in the table below"
-        content = f'<img src="{escape(picture)}" alt="{alternative}"/>{content}'
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"/>'
-        f"<title>{title}</title><style>{STYLE}</style></head>\n"
-        f"<body><figure>{content}\n"
-        f"<figcaption><strong>{title}.</strong> {caption}</figcaption></figure></body></html>\n"
+    printed_sheets = layout.sheets(exhibit)
+    page: str = Template(PAGE, keep_trailing_newline=True).render(
+        title=escape(exhibit.title),
+        caption=escape(exhibit.caption),
+        table=table_html(printed_sheets, show, {}) if printed_sheets else "",
+        picture=escape(picture),
+        style=STYLE,
     )
+    return page
 
 
 # LaTeX, for a page of one column or two

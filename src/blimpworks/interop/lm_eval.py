@@ -45,11 +45,13 @@ from blimpworks.tables import (
     read_table,
     write_table,
 )
+from blimpworks.yaml_files import read_yaml
 
 log = logging.getLogger(__name__)
 
-METRICS = {"full_sentence": "acc", "per_character": "acc_norm", "per_byte": "acc_bytes"}
-"""The harness's names of accuracies, by method of judging; acc_norm divides by characters."""
+FIELDS: dict[str, Any] = read_yaml(Path(__file__).with_name("lm_eval.yaml"), "fields of lm-eval")
+"""Names of metrics, and of fields in results and documents."""
+METRICS: dict[str, str] = FIELDS["metrics"]
 
 
 def metric_name(method: str) -> str:
@@ -266,13 +268,8 @@ def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path
     if not entries:
         name = evaluations[0].model
         raise UserError(f"{name}: no item has a judgement; there is nothing to export.")
-    fields_without_meaning = (
-        *("upper_git_hash", "tokenizer_pad_token", "tokenizer_eos_token", "tokenizer_bos_token"),
-        *("eot_token_id", "max_length", "system_instruction", "system_instruction_sha"),
-        *("fewshot_as_multiturn", "chat_template", "chat_template_sha"),
-    )
     results = {**entries, "group_subtasks": {}, **identity}
-    results |= dict.fromkeys(fields_without_meaning)
+    results |= dict.fromkeys(FIELDS["null_fields"])
     results["total_evaluation_time_seconds"] = _scoring_seconds(evaluations)
     path = folder / f"results_{time}.json"
     write_text(path, json.dumps(results, indent=2, ensure_ascii=False) + "\n")
@@ -281,18 +278,6 @@ def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path
 
 # Items from documents
 
-SENTENCE_FIELDS = (("sentence_good", "sentence_bad"), ("sen", "wrong_sen"), ("good", "bad"))
-PHENOMENON_FIELDS = ("phenomenon", "linguistics_term", "field")
-PARADIGM_FIELDS = ("paradigm", "UID", "feature_vals")
-PREFIXED = {
-    "one_prefix": ("prefix", "prefix", "word_good", "word_bad"),
-    "two_prefix": ("prefix_good", "prefix_bad", "word", "word"),
-}
-"""Fields with prefixes and critical words of the good and bad sentence, by prefix method.
-
-The names of fields begin with the method: ``one_prefix_prefix``, ``one_prefix_word_good``. The
-hub's copy of such a benchmark has a field for the method, but lacks these fields.
-"""
 SAMPLES_TIME = re.compile(r"_\d{4}-\d\d-\d\dT[\d.:-]+$")
 """Time at the end of a file name such as samples_TASK_2026-01-31T10-00-00.5."""
 Span = tuple[int | None, int | None]
@@ -339,7 +324,7 @@ def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
     stated_bad = (doc.get("bad_start"), doc.get("bad_end"))
     if (stated_good, stated_bad) != (NOWHERE, NOWHERE):
         return stated_good, stated_bad
-    for method, columns in PREFIXED.items():
+    for method, columns in FIELDS["prefixed"].items():
         names = [f"{method}_{column}" for column in columns]
         missing = [name for name in names if doc.get(name) in (None, "")]
         if not doc.get(f"{method}_method") or len(missing) == len(names):
@@ -356,14 +341,14 @@ def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
 
 def sentences_of(doc: Doc) -> tuple[str, str]:
     """Return the good and the bad sentence of a document. Raises ValueError without them."""
-    for names in SENTENCE_FIELDS:
+    for names in FIELDS["sentences"]:
         if not {*names} <= doc.keys():
             continue
         for name in names:
             if not isinstance(doc[name], str) or not doc[name].strip():
                 raise ValueError(f"{name} is {doc[name]!r}, expected a sentence")
         return doc[names[0]], doc[names[1]]
-    expected = "; ".join(" and ".join(names) for names in SENTENCE_FIELDS)
+    expected = "; ".join(" and ".join(names) for names in FIELDS["sentences"])
     raise ValueError(f"has no pair of sentences, expected {expected}")
 
 
@@ -379,8 +364,8 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
     ``task``: phenomenon and paradigm of a document that names none.
     """
     good, bad = sentences_of(doc)
-    phenomenon = _name_of(doc, PHENOMENON_FIELDS, task)
-    paradigm = _name_of(doc, PARADIGM_FIELDS, task)
+    phenomenon = _name_of(doc, FIELDS["phenomenon"], task)
+    paradigm = _name_of(doc, FIELDS["paradigm"], task)
     if ALL in (phenomenon, paradigm):
         raise ValueError(
             f"its phenomenon is {phenomenon!r} and its paradigm {paradigm!r}; {ALL!r} is the name "

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from jinja2 import Template
+
 from blimpworks.campaign.paper import ExhibitSpec
 from blimpworks.campaign.registry import exhibits, find_paper
 from blimpworks.campaign.table_files import read_rows
@@ -18,10 +20,9 @@ from blimpworks.strict import Strict
 
 LIST = "exhibits.tsv"
 """File name of the list, among the printed numbers."""
-INTRODUCTION = (Path(__file__).parent / "assets/inventory.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parent / "assets/inventory.md").read_text(encoding="utf-8")
 EXHIBITS = {"table": "Table", "fig": "Figure", "figure": "Figure"}
 """Word for an exhibit in papers, by the beginning of the exhibit's name."""
-HEADINGS = ("In print", "Target", "Shows", "Measured", "Published", "Remarks")
 
 
 def exhibit_label(name: str) -> str:
@@ -75,21 +76,14 @@ def unlisted(rows: Sequence[PrintedExhibit]) -> list[ExhibitSpec]:
 
 def page(rows: Sequence[PrintedExhibit]) -> str:
     """Return the list as a page in Markdown, with a table for each paper."""
-    all_papers = dict.fromkeys(spec.paper for spec in exhibits().values())
-    # Declared benchmarks all have the same exhibits (docs/benchmarks.md).
-    papers = [paper for paper in all_papers if not find_paper(paper).needs_benchmark]
-    lines = []
-    for paper in papers:
-        printed = [(row.exhibit, spec_of(row), row.note) for row in rows if row.paper == paper]
-        # Exhibits that the paper does not have come last.
-        added = [spec for spec in unlisted(rows) if spec.paper == paper]
-        ours = [(exhibit_label(spec.name) or "ours", spec, "") for spec in added]
-        lines += [f"\n## {find_paper(paper).citation.label}\n", f"| {' | '.join(HEADINGS)} |"]
-        lines.append("|---" * len(HEADINGS) + "|")
-        for label, spec, note in (*printed, *ours):
-            cells = ["", "", "no", "no"]
-            if spec:
-                forms = ("yes" if inputs else "no" for inputs in (spec.needs, spec.published))
-                cells = [f"`{spec.alias}`", spec.title, *forms]
-            lines.append(f"| {' | '.join([label, *cells, note])} |")
-    return INTRODUCTION + "\n".join(lines) + "\n"
+    papers = {}
+    for name in dict.fromkeys(spec.paper for spec in exhibits().values()):
+        paper = find_paper(name)
+        # Declared benchmarks all have the same exhibits (docs/benchmarks.md).
+        if not paper.needs_benchmark:
+            printed = [(row.exhibit, spec_of(row), row.note) for row in rows if row.paper == name]
+            added = [spec for spec in unlisted(rows) if spec.paper == name]
+            ours = [(exhibit_label(spec.name) or "ours", spec, "") for spec in added]
+            papers[paper.citation.label] = [*printed, *ours]
+    text: str = Template(PAGE, trim_blocks=True, keep_trailing_newline=True).render(papers=papers)
+    return text

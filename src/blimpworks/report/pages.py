@@ -76,43 +76,10 @@ def picture_address(form: read.Form, paper: str) -> str:
     return f"_static/figures/{paper}/{form.exhibit}.{form.tree}.svg"
 
 
-def _missing_note(form: read.Form) -> str:
-    """Return a paragraph on what a form of an exhibit lacks, and how to get it; else ""."""
-    if not form.missing:
-        return ""
-    sentence, command = form.missing
-    command_html = f" <code>{escape(command)}</code>" if command else ""
-    return f'<p class="bw-caption">{escape(sentence)}{command_html}</p>'
-
-
-def _figure(form: read.Form, paper: str, title: str, table: str) -> str:
-    """Return the HTML of a figure with its numbers below it; without numbers, how to get them."""
-    missing = _missing_note(form)
-    if not form.cells:
-        reason = missing or '<p class="bw-caption">Its caption says why.</p>'
-        return f'<div class="bw-advice"><p><strong>No numbers to draw.</strong></p>{reason}</div>'
-    values = sorted((cell.facts["value"], cell.facts["text"]) for cell in form.cells)
-    extent = f"{len(values)} numbers, from {values[0][1]} to {values[-1][1]}"
-    alt = escape(f"{title}. {extent}, all of them in the table below the figure.", quote=True)
-    image = f'<img class="bw-figure" src="{picture_address(form, paper)}" alt="{alt}">'
-    summary = "<summary>Numbers of this figure</summary>"
-    numbers = f"<details>{summary}{_scrollable(table, title)}</details>" if table else ""
-    return f'<div class="bw-drawn">{image}{numbers}{missing}</div>'
-
-
-def _with_caption(content: str, form: read.Form) -> str:
-    caption = escape(form.document.caption.strip())
-    return content + (f'<p class="bw-caption">{caption}</p>' if caption else "")
-
-
 def _form_html(form: read.Form, paper: str, title: str, table: str) -> str:
     """Return a form's ``table``, or its figure with the table below it; "" without either."""
-    if form.figure:
-        return _with_caption(_figure(form, paper, title, table), form)
-    missing = _missing_note(form)
-    if not table:
-        return f'<div class="bw-advice">{missing}</div>' if missing else ""
-    return _with_caption(_scrollable(table, title), form) + missing
+    context = {"title": title, "table": table, "picture": picture_address(form, paper)}
+    return _render("form.html", form=form, **context)
 
 
 def _printed_html(exhibit: read.Exhibit, paper: read.PaperInputs) -> str:
@@ -125,7 +92,9 @@ def _printed_html(exhibit: read.Exhibit, paper: read.PaperInputs) -> str:
         return number_list
     if number_list:
         number_list = f"<details><summary>More printed numbers</summary>{number_list}</details>"
-    return _with_caption(_scrollable(table, exhibit.title), form) + number_list
+    text = escape(form.document.caption.strip())
+    caption = f'<p class="bw-caption">{text}</p>' if text else ""
+    return _scrollable(table, exhibit.title) + caption + number_list
 
 
 def _measured_html(
@@ -377,17 +346,16 @@ def _item_texts(inputs: read.Inputs) -> Iterator[tuple[str, str]]:
 
 def assemble(inputs: read.Inputs) -> dict[str, str]:
     """Return the text of each source file of the site, by path."""
-    campaign, trees, texts = inputs.campaign, inputs.trees, dict[str, str]()
+    campaign, texts = inputs.campaign, dict[str, str]()
     sections: dict[str, list[Section]] = {}
     for paper in inputs.papers:
-        context = {"campaign": campaign, "trees": trees, "paper": paper.name}
         advice = {
-            variant: _render("advice.html", variant=variant, **context)
+            variant: _render("advice.html", variant=variant, campaign=campaign, paper=paper.name)
             for variant in ("published", "corrected")
         }
-        group = [_section(exhibit, paper, trees.variant, advice) for exhibit in paper.exhibits]
+        group = [_section(exhibit, paper, campaign.variant, advice) for exhibit in paper.exhibits]
         sections[paper.name] = group
-        has_variants = bool(paper.evidence) or trees.corrected is not None
+        has_variants = bool(paper.evidence) or campaign.corrected is not None
         licence = campaign.licences.get(paper.name, "")
         texts |= dict(_paper_texts(paper, group, licence, has_variants=has_variants))
     items = dict(_item_texts(inputs))
@@ -412,20 +380,20 @@ SUPERFLUOUS = ("**/*.map", "**/*.LICENSE.txt", *_SPHINX_FILES)
 """Files that no page needs: a third of what Sphinx writes."""
 
 
-def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> dict[str, int]:
+def build_report(campaign: read.Campaign, output: Path) -> dict[str, int]:
     """Build the site in place of ``output``, and return its numbers of pages, numbers and bytes.
 
     Raises UserError when an input is faulty, or Sphinx prints a warning or error.
     """
-    inputs = read.read_inputs(campaign, trees)
+    inputs = read.read_inputs(campaign)
     exhibits = [(paper, exhibit) for paper in inputs.papers for exhibit in paper.exhibits]
     forms = [(paper, form) for paper, exhibit in exhibits for form in exhibit.forms.values()]
     with scratch("blimpworks-report") as work, whole_directory(output) as site:
         # A published site must not show the paths of this machine.
         source = work / "source"
-        roots = {"results": trees.results, "resources": trees.resources}
-        if trees.corrected:
-            roots["corrected"] = trees.corrected
+        roots = {"results": campaign.results, "resources": campaign.resources}
+        if campaign.corrected:
+            roots["corrected"] = campaign.corrected
         relative = relative_texts(roots)
         for name, text in assemble(inputs).items():
             write_text(source / name, relative(text))

@@ -13,7 +13,7 @@ with its results in both comparisons is evidence (``Number``).
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -129,11 +129,18 @@ def collect_evidence(
     return evidence
 
 
-_PRINTED_NUMBER = KEY_COLUMNS[:-1]
-"""Columns of both comparisons that identify a number."""
 COMPARISON_COLUMNS = {
-    "published": (*_PRINTED_NUMBER, "status", "recomputed", "reading", "rule", "note"),
-    "measured": (*_PRINTED_NUMBER, "measured", "low", "high", "n", "reading", "verdict", "differs"),
+    "published": (*KEY_COLUMNS[:-1], "status", "recomputed", "reading", "rule", "note"),
+    "measured": (
+        *KEY_COLUMNS[:-1],
+        "measured",
+        "low",
+        "high",
+        "n",
+        "reading",
+        "verdict",
+        "differs",
+    ),
 }
 
 
@@ -163,17 +170,6 @@ class Names:
         """Return the name of a language, model or phenomenon; return any other key unchanged."""
         return next((names[key] for names in self.labels.values() if key in names), key)
 
-    def _keys(
-        self, category: str, where: Mapping[str, Any], number: NumberKey | None
-    ) -> Iterator[str]:
-        """Yield the keys of one category in a cell's filter, and in the key of its number."""
-        for column in NAME_COLUMNS[category]:
-            values = where.get(column, [])
-            yield from values if isinstance(values, list) else [values]
-        for key in (*(number or ())[1:], where.get("row"), where.get("column")):
-            if isinstance(key, str) and key in self.labels[category]:
-                yield key
-
     def about(self, where: Mapping[str, Any], number: NumberKey | None) -> dict[str, str]:
         """Return HTML attributes with a number's language, model and phenomenon: ``data-lang``, ….
 
@@ -181,10 +177,16 @@ class Names:
         repeat the row or column of the printed ``number`` is left out.
         """
         attributes = {}
-        for category in NAME_COLUMNS:
-            keys = dict.fromkeys(self._keys(category, where, number))
+        for category, columns in NAME_COLUMNS.items():
+            keys: list[Any] = []  # of the cell's filter, and of the number
+            for column in columns:
+                values = where.get(column, [])
+                keys += values if isinstance(values, list) else [values]
+            for key in (*(number or ())[1:], where.get("row"), where.get("column")):
+                if isinstance(key, str) and key in self.labels[category]:
+                    keys.append(key)
             names: dict[str, str] = {}
-            for key in keys:
+            for key in dict.fromkeys(keys):
                 if key and key != ALL:
                     name = self.labels[category].get(key, str(key).replace("_", " "))
                     names[str(key).replace(" ", "_")] = name
@@ -235,14 +237,22 @@ def sets_from(pairs: Mapping[str, Any]) -> list[PairSet]:
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """Facts on the campaign for the report."""
+    """Facts on the campaign for the report, and the folders of its results."""
 
     name: str
     description: str
     configfile: str
     printed: Path
     """Folder of the papers' printed numbers."""
-    papers: tuple[str, ...]
+    results: Path
+    """Folder of the campaign's results."""
+    variant: str
+    """Variant of the campaign's numbers."""
+    measured: Collection[str]
+    """Keys of the exhibits that are built from the campaign's numbers."""
+    published: Collection[str]
+    """Keys of the exhibits that are built from printed numbers."""
+    papers: Sequence[str]
     languages: Mapping[str, str]
     """English names by ISO 639-3 code."""
     models: Mapping[str, str]
@@ -255,6 +265,8 @@ class Campaign:
     """True if all benchmarks are declared as data, so that no paper is reproduced."""
     licences: Mapping[str, str] = field(default_factory=dict)
     """Licences of declared benchmarks that state one."""
+    corrected: Path | None = None
+    resources: Path = Path("resources")
 
     @property
     def title(self) -> str:
@@ -265,21 +277,6 @@ class Campaign:
         """Names of the comparisons with printed numbers; empty if no paper has any."""
         has_print = any(printed_tables(self.printed, paper) for paper in self.papers)
         return tuple(COMPARISON_COLUMNS) if has_print else ()
-
-
-@dataclass(frozen=True, slots=True)
-class Trees:
-    """Folders of the campaign's results, by its ``variant``, and of a second, corrected campaign.
-
-    ``measured`` and ``published``: keys of the exhibits that are built in this form.
-    """
-
-    results: Path
-    variant: str
-    measured: frozenset[str]
-    published: frozenset[str]
-    corrected: Path | None = None
-    resources: Path = Path("resources")
 
     def files(self, tree: str, key: str) -> Path:
         """Return the path of an exhibit's files in one tree, without their suffixes."""
@@ -367,31 +364,30 @@ class Inputs(NamedTuple):
     """Everything that the report shows."""
 
     campaign: Campaign
-    trees: Trees
     comparisons: Mapping[str, pd.DataFrame]
     papers: list[PaperInputs]
     results_hash: str
     """One SHA-256 for the records of all jobs of the results tree."""
 
 
-def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
+def read_inputs(campaign: Campaign) -> Inputs:
     """Read all that the report shows. Raises UserError when something is missing."""
-    folder = trees.results / "reproduction"
+    folder = campaign.results / "reproduction"
     comparisons = {
         name: read_comparison(folder / f"{name}.csv", COMPARISON_COLUMNS[name])
         for name in campaign.comparisons
     }
-    papers = [_read_paper(paper, campaign, trees, comparisons) for paper in campaign.papers]
-    results_hash = root_hash(records_below(trees.results).values())
-    return Inputs(campaign, trees, comparisons, papers, results_hash)
+    papers = [_read_paper(paper, campaign, comparisons) for paper in campaign.papers]
+    results_hash = root_hash(records_below(campaign.results).values())
+    return Inputs(campaign, comparisons, papers, results_hash)
 
 
 def _read_paper(
-    paper: str, campaign: Campaign, trees: Trees, comparisons: Mapping[str, pd.DataFrame]
+    paper: str, campaign: Campaign, comparisons: Mapping[str, pd.DataFrame]
 ) -> PaperInputs:
     """Read the printed numbers, names and exhibits of one paper."""
     tables = printed_tables(campaign.printed, paper)
-    accuracies = trees.results / f"accuracies/printed/{paper}.parquet"
+    accuracies = campaign.results / f"accuracies/printed/{paper}.parquet"
     printed = Paper(paper, tables, Path(), {}, accuracies)
     evidence = collect_evidence(paper, tables, **comparisons) if comparisons else {}
     table = printed.tables["accuracies"].table
@@ -401,7 +397,7 @@ def _read_paper(
         phenomena |= cast(Mapping[str, str], resolve_name(address))
     labels = {"lang": campaign.languages, "model": campaign.models, "phenomenon": phenomena}
     specs = {spec.name: spec for spec in exhibits().values() if spec.paper == paper}
-    built = [name for name, spec in specs.items() if trees.forms_of(spec)]
+    built = [name for name, spec in specs.items() if campaign.forms_of(spec)]
     paper_exhibits = []
     # First the built exhibits in the paper's order, then exhibits that only have printed numbers.
     for name in dict.fromkeys([*built, *(key[0] for key in evidence)]):
@@ -410,9 +406,9 @@ def _read_paper(
             paper_exhibits.append(Exhibit(name, "Printed numbers", {}))
             continue
         forms = {}
-        for tree in trees.forms_of(spec):
+        for tree in campaign.forms_of(spec):
             lacks = campaign.missing.get("measured" if tree == "corrected" else tree, {})
-            form = _read_form(spec, tree, trees.files(tree, spec.key), printed, evidence)
+            form = _read_form(spec, tree, campaign.files(tree, spec.key), printed, evidence)
             forms[tree] = replace(form, missing=tuple(lacks.get(spec.key, ())))
         paper_exhibits.append(Exhibit(name, spec.title, forms, spec.series, spec.member))
     return PaperInputs(paper, evidence, Names(labels), paper_exhibits)
@@ -433,18 +429,18 @@ def _read_form(
     return Form(spec.name, tree, document, cells, files, spec.kind == "figure")
 
 
-def input_files(campaign: Campaign, trees: Trees) -> list[Path]:
+def input_files(campaign: Campaign) -> list[Path]:
     """Return every file that the site is made from, without the records of their jobs."""
-    paths = [trees.results / "reproduction" / f"{name}.csv" for name in campaign.comparisons]
+    paths = [campaign.results / "reproduction" / f"{name}.csv" for name in campaign.comparisons]
     for paper in campaign.papers:
         paths += printed_tables(campaign.printed, paper)
         # The file is absent if a paper prints no accuracies and has released no decisions.
-        paths += filter(Path.exists, [trees.results / f"accuracies/printed/{paper}.parquet"])
+        paths += filter(Path.exists, [campaign.results / f"accuracies/printed/{paper}.parquet"])
     for pairs in sets_from(campaign.pairs):
         paths += [pairs.items, *pairs.judgements.values(), *pairs.scores.values()]
     for key, spec in exhibits().items():
-        for tree in trees.forms_of(spec):
-            files = trees.files(tree, key)
+        for tree in campaign.forms_of(spec):
+            files = campaign.files(tree, key)
             suffixes = ("cells.parquet", "json", *(["svg"] if spec.kind == "figure" else []))
             paths += [files.with_name(f"{files.name}.{suffix}") for suffix in suffixes]
     return paths

@@ -94,13 +94,8 @@ def key_attributes(key: NumberKey | None, state: str) -> dict[str, object]:
     return attributes | {"data-s": state or None}
 
 
-class NumberHtml(NamedTuple):
-    """HTML of a number, and the status or verdict by which it is coloured ("" for none)."""
-
-    state: str
-    html: str
-
-
+NumberHtml = tuple[str, str]
+"""Status or verdict by which a number is coloured ("" for none), and HTML of the number."""
 FAULTS = ("erratum", "garbled", "deviates")
 """Statuses that the table of printed numbers marks."""
 
@@ -111,7 +106,7 @@ def _show_printed(number: Number, text: str) -> NumberHtml:
     if number.row.corrected is not None:
         corrected = text.replace(number.row.text, number.in_print(number.row.corrected), 1)
         html = f"<del>{html}</del><ins>{escaped(corrected)}</ins>"
-    return NumberHtml(number.status if number.status in FAULTS else "", html)
+    return number.status if number.status in FAULTS else "", html
 
 
 def _table_of(
@@ -160,8 +155,8 @@ def recomputed_view(form: Form, names: Names) -> str:
 
     def show(entry: Entry, cell: Cell) -> NumberHtml:
         if number := cell.number:
-            return NumberHtml(number.status, escaped(number.recomputed_text or MISSING))
-        return NumberHtml("", escaped(entry.text))
+            return number.status, escaped(number.recomputed_text or MISSING)
+        return "", escaped(entry.text)
 
     return _table_of(form, names, show, dropped)
 
@@ -171,7 +166,7 @@ def measured_view(form: Form, names: Names) -> str:
 
     def show(entry: Entry, cell: Cell) -> NumberHtml:
         number = cell.number if form.tree == "measured" else None
-        return NumberHtml(number.verdict if number else "", escaped(entry.text))
+        return number.verdict if number else "", escaped(entry.text)
 
     return _table_of(form, names, show)
 
@@ -296,19 +291,6 @@ class Headings:
         return ": ".join(dict.fromkeys(self.of(key)))
 
 
-def _line_cell(entry: LineEntry | None, key: NumberKey, names: Names, line: str) -> str:
-    """Return an entry's HTML cell, with the attributes by which it is found and filtered."""
-    if entry is None:
-        return '<td class="n"></td>'
-    attributes = key_attributes(key, entry.state) | names.about({}, key)
-    is_long = len(entry.text) > LONGEST_NUMBER
-    alignment = {"class": "t", "dir": "auto"} if is_long else {"class": "n"}
-    text = escaped(entry.text)
-    content = text if line == "difference" else button(text)
-    remark = element("small", escaped(entry.small), {}) if entry.small else ""
-    return element("td", content + remark, alignment | attributes)
-
-
 def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, names: Names) -> str:
     """Return a table of printed, recomputed and measured numbers; "" if all are only printed.
 
@@ -331,7 +313,18 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
         head = element("th", escaped(title) + name, {"scope": "row"})
         html = head
         for key, shown_line in cells:
-            html += _line_cell(entries_by_key.get(key, {}).get(shown_line), key, names, shown_line)
+            entry = entries_by_key.get(key, {}).get(shown_line)
+            if entry is None:
+                html += '<td class="n"></td>'
+                continue
+            # Attributes by which the number is found and filtered.
+            attributes = key_attributes(key, entry.state) | names.about({}, key)
+            is_long = len(entry.text) > LONGEST_NUMBER
+            alignment = {"class": "t", "dir": "auto"} if is_long else {"class": "n"}
+            text = escaped(entry.text)
+            content = text if shown_line == "difference" else button(text)
+            content += element("small", escaped(entry.small), {}) if entry.small else ""
+            html += element("td", content, alignment | attributes)
         table_rows.append((f"bw-line {line}" if line else None, html))
 
     rows, columns = ({key[axis] for key in entries_by_key} for axis in (1, 2))

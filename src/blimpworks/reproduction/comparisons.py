@@ -89,16 +89,20 @@ class Selection:
 
 @dataclass(frozen=True)
 class Paper:
-    """The printed numbers of a paper, and the files of the cells that recompute them."""
+    """The printed numbers of a paper, and the files of cells to compare them with."""
 
     name: str
     printed: Sequence[Path]
     reasons: Path
     """File of reasons why numbers cannot be recomputed, which need not exist."""
     cells: Mapping[str, Path]
-    """File of cells that are computed from printed numbers, by exhibit."""
-    accuracies: Path
+    """File of cells that are compared, by exhibit: recomputed from print, or measured."""
+    accuracies: Path | None
     """Table of printed or released accuracies, which exists only if the paper has some."""
+    published: Mapping[str, Path] = field(default_factory=dict)
+    """File of cells with the printed numbers, by exhibit; for measured cells."""
+    basis: Basis = field(default_factory=lambda: SAME)
+    """Differences of the campaign's data, items, method and models from the paper's."""
 
     @cached_property
     def numbers(self) -> list[PublishedRow]:
@@ -112,10 +116,10 @@ class Paper:
             for row in self.numbers
         ]
         columns = [*PublishedRow.model_fields, "half_unit", "origin"]
-        accuracies = read_plain(ACCURACIES, [*filter(Path.exists, [self.accuracies])])
+        files = [path for path in [self.accuracies] if path and path.exists()]
         return {
             "published": Selection(pd.DataFrame(rows, columns=columns)),
-            "accuracies": Selection(accuracies),
+            "accuracies": Selection(read_plain(ACCURACIES, files)),
         }
 
 
@@ -165,14 +169,6 @@ def _confirms_correction(row: PublishedRow, value: float, input_error: float) ->
     return is_near and f"{rounded_value:.{digits}f}" in row.note
 
 
-def _status_of_text(row: PublishedRow, released: str) -> str:
-    is_same = same_wording(row.text, released)
-    if row.fault == ERRATUM:
-        is_confirmed = row.corrected is None or same_wording(str(row.corrected), released)
-        return ERRATUM if is_confirmed and not is_same else DEVIATES
-    return row.fault or (EXACT if is_same else DEVIATES)
-
-
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:
     """Return the status of a printed number or text, one of ``STATUSES``.
 
@@ -181,7 +177,11 @@ def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -
     from print, and has the correction that ``row`` states.
     """
     if cell is not None and row.textual:
-        return _status_of_text(row, cell["text"])
+        is_same = same_wording(row.text, cell["text"])
+        if row.fault == ERRATUM:
+            is_noted = row.corrected is None or same_wording(str(row.corrected), cell["text"])
+            return ERRATUM if is_noted and not is_same else DEVIATES
+        return row.fault or (EXACT if is_same else DEVIATES)
     if cell is None or row.value is None:
         return row.fault or NOT_RECOMPUTABLE
     value, input_error = cell["value"], 0.0
@@ -274,20 +274,6 @@ EVALUATED = (*MODEL_COLUMNS, "method")
 Cell = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class MeasuredFiles:
-    """Files and facts for the comparison of a paper's printed numbers with a campaign's."""
-
-    printed: Sequence[Path]
-    cells: Mapping[str, Path]
-    """File of cells that the campaign measured, by exhibit."""
-    published: Mapping[str, Path] = field(default_factory=dict)
-    """File of cells with the printed numbers, by exhibit."""
-    accuracies: Path | None = None
-    basis: Basis = field(default_factory=lambda: SAME)
-    """Differences of the campaign's data, items, method and models from the paper's."""
-
-
 def verdict_of(row: PublishedRow, cell: Mapping[str, Any] | None) -> str:
     """Return whether a measured cell "agrees" with a printed number or text, or "deviates".
 
@@ -362,21 +348,18 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
     return "; ".join(reasons)
 
 
-def measured_rows(paper: str, files: MeasuredFiles) -> Iterator[Any]:
+def measured_rows(paper: Paper) -> Iterator[Any]:
     """Yield a row of ``MEASURED_COLUMNS`` for each printed number or text, in the files' order."""
     # If several cells are of one printed number, the first is compared.
-    measured = dict(reversed([*_cells_of(files.cells)]))
-    published = dict(reversed([*_cells_of(files.published)]))
-    legible: set[str] = set()
-    if files.accuracies is not None and files.accuracies.exists():
-        langs = read_table(ACCURACIES, files.accuracies, ["lang"])["lang"]
-        legible = {*langs.to_pylist()} - {ALL}
-    for row in filter(_is_compared, read_printed_numbers(files.printed)):
+    measured = dict(reversed([*_cells_of(paper.cells)]))
+    published = dict(reversed([*_cells_of(paper.published)]))
+    legible = {*paper.tables["accuracies"].table["lang"]} - {ALL}
+    for row in filter(_is_compared, paper.numbers):
         cell_key = (row.exhibit, row.row, row.column)
         cell = measured.get(cell_key)
         differs = ""
         if cell is not None:
-            differs = differences(cell, published.get(cell_key), files.basis, legible)
+            differs = differences(cell, published.get(cell_key), paper.basis, legible)
             if not row.textual and (row.value is None or math.isnan(cell["value"])):
                 differs = differs or (ILLEGIBLE if row.value is None else UNDEFINED)
         numbers = dict.fromkeys(("measured", "low", "high", "n"))
@@ -384,7 +367,7 @@ def measured_rows(paper: str, files: MeasuredFiles) -> Iterator[Any]:
             numbers = {name: cell[name] for name in ("low", "high", "n")}
             numbers["measured"] = _six_digits(cell["value"])
         yield {
-            **number_columns(paper, row),
+            **number_columns(paper.name, row),
             **numbers,
             "reading": cell["text"] if cell and row.textual else "",
             "verdict": NOT_COMPARABLE if differs else verdict_of(row, cell),
@@ -392,9 +375,9 @@ def measured_rows(paper: str, files: MeasuredFiles) -> Iterator[Any]:
         }
 
 
-def compare_measured(papers: Mapping[str, MeasuredFiles], output: Path) -> Counter[str]:
+def compare_measured(papers: Sequence[Paper], output: Path) -> Counter[str]:
     """Write the comparison of all papers as CSV, and count its numbers by verdict."""
-    rows = [row for paper, files in papers.items() for row in measured_rows(paper, files)]
+    rows = [row for paper in papers for row in measured_rows(paper)]
     frame = pd.DataFrame(rows, columns=list(MEASURED_COLUMNS))
     frame["n"] = frame["n"].astype("Int64")
     write_text(output, frame.to_csv(index=False, lineterminator="\n"))

@@ -17,7 +17,7 @@ from blimpworks.papers.lmentry.exhibits.formulas import aspects, lmentry_score, 
 from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.papers.lmentry.verdicts import compare_verdicts, measure_agreement
-from blimpworks.reproduction.comparisons import MeasuredFiles, measured_rows
+from blimpworks.reproduction.comparisons import Paper, measured_rows
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table
 from support.cells_kit import by_place, check_cells, sources_of
 from support.lmentry_campaign import Campaign, build, draw, fill, write
@@ -132,8 +132,8 @@ def test_a_cell_shows_what_was_simulated(campaign, root, name, row, column, show
 def test_measured_numbers_stand_beside_the_printed_ones(campaign, root):
     names = ("table2", "table4", "table5", "table50", "table54")
     paths = {name: build(name, campaign, LABELS, root)[1] for name in names}
-    files = MeasuredFiles(printed("lmentry"), paths)
-    rows = {(r["exhibit"], r["row"], r["column"]): r for r in measured_rows("lmentry", files)}
+    files = Paper("lmentry", printed("lmentry"), root / "reasons.tsv", paths, None)
+    rows = {(r["exhibit"], r["row"], r["column"]): r for r in measured_rows(files)}
     for place in (
         ("table4", "phi-4", "eng lms"),
         ("table4", "average", "ita accuracy"),

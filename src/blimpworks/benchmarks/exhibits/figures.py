@@ -61,17 +61,8 @@ def _mark(shape: str, colour: Any, label: str = "", **look: Any) -> Line2D:
     )
 
 
-OFFSETS = (
-    ((4, 0), "left", "center"),
-    ((-4, 0), "right", "center"),
-    ((0, 4), "center", "bottom"),
-    ((0, -4), "center", "top"),
-    ((3, 3), "left", "bottom"),
-    ((3, -3), "left", "top"),
-    ((-3, 3), "right", "bottom"),
-    ((-3, -3), "right", "top"),
-)
-"""Positions of a name around its point, the best first: offset (x, y) in points, and alignment."""
+OFFSETS = ((4, 0), (-4, 0), (0, 4), (0, -4), (3, 3), (3, -3), (-3, 3), (-3, -3))
+"""Positions of a name around its point, the best first: offsets (x, y) in points."""
 
 
 def _lay_out(figure: Figure) -> None:
@@ -87,9 +78,11 @@ def _name_points(axes: Axes, points: Mapping[str, Point], unnamed: Sequence[Poin
     taken = [Bbox.from_bounds(x, y, 0, 0).padded(2.5 * PNG_DPI / 72) for x, y in pixels]
     inside = axes.get_window_extent().padded(-2 * PNG_DPI / 72)
     for name, point in points.items():
-        for offset, horizontal, vertical in OFFSETS:
+        for right, up in OFFSETS:
+            horizontal = "left" if right > 0 else "right" if right else "center"
+            vertical = "bottom" if up > 0 else "top" if up else "center"
             text = axes.annotate(
-                name, point, offset, textcoords="offset points", ha=horizontal, va=vertical,
+                name, point, (right, up), textcoords="offset points", ha=horizontal, va=vertical,
                 fontsize=SMALL, in_layout=False,
                 path_effects=[withStroke(linewidth=1.5, foreground="white")],
             )  # fmt: skip

@@ -16,15 +16,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from string import Template
 from types import CodeType, ModuleType
 from typing import Any
 
 import pandas as pd
+from jinja2 import Template
 
 from blimpworks import __version__
 from blimpworks.audit.lineage import jobs_behind
-from blimpworks.campaign.load import load_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits import formulas
 from blimpworks.exhibits.shared import counted
@@ -51,8 +50,7 @@ def plan_crate(
     all. ``further``: further kinds of tables, such as scores. Raises UserError when results are
     missing, of another campaign, lack a chosen exhibit, or differ from the jobs' records.
     """
-    campaign = load_campaign(campaign_file)
-    results = tables.results_of(campaign, campaign_file, results)
+    campaign, results = tables.campaign_of(campaign_file, results)
     exhibits = tables.find_exhibits(results, chosen)
     comparisons = [results / "reproduction" / f"{form}.csv" for form in ("published", "measured")]
     comparisons = [path for path in comparisons if path.is_file() and not chosen]
@@ -122,7 +120,7 @@ def write_crate(plan: tables.CratePlan, output: Path) -> str:
             f"## {name}\n\n```python\n{formula_code(name)}```\n"
             for name in sorted(cells["formula"].unique())
         ]
-        write_text(root / "formulas.md", "\n".join([FORMULAS_HEAD, *codes]))
+        write_text(root / "formulas.md", "\n".join([tables.TEXTS["formulas_head"], *codes]))
         write_text(root / "README.md", plan.relative(readme(root, plan, cells, copies)))
         copied = {copy.original: copy.path for copy in copies if copy.original.suffix == ".csv"}
         changed = {copy.path: copy.original for copy in copies if copy.original not in copied}
@@ -141,31 +139,6 @@ EXPRESSIONS = {
     formulas.VALUES.sentence: 'rows["value"].sum()',
 }
 """Python expression of each formula that the README's example may show, the best first."""
-CONTENTS = {
-    "cells.csv": "every number of every exhibit: its value, its formula, and the filter that "
-    "selects the rows it is computed from",
-    "sources.csv": "in which files those rows are, by exhibit and kind of table",
-    "formulas.md": "what each formula does, as code",
-    "dictionary.csv": "what each column of each table means, and its unit",
-    "items/": "the item sets, with [Croissant](https://mlcommons.org/croissant/) metadata",
-    "tables/": "judgements with their margins, accuracies, and the other tables that numbers "
-    "are computed from",
-    "printed/": "the numbers that the papers print",
-    "exhibits/": "the campaign's own tables and figures, as built",
-    "published/": "the same made from what the papers print",
-    "reproduction/": "printed numbers beside recomputed and beside measured ones",
-    "code.csv": "which version (SHA-256) of which module each command ran",
-    "workflow/": "the workflow's rules, for reading; to run them takes the repository",
-    "config/": "the campaign's settings",
-    "ro-crate-metadata.json": "all of this, and every job: its command, parameters, software, "
-    "inputs and outputs, each with its SHA-256",
-}
-"""Meaning of each file or directory that a crate may contain."""
-FORMULAS_HEAD = (
-    "# Formulas\n\nWhat `formula` in `cells.csv` stands for, as the function that the workflow "
-    "applies to the rows\nthat a cell's `filter` selects (`rows`, a pandas data frame). Code needs "
-    "the packages that it\nimports, such as `blimpworks`.\n"
-)
 
 
 def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
@@ -192,42 +165,26 @@ def readme(
     """Return the README of a crate, with the computation of one number as an example."""
     cell, expression = example(cells)
     first_paths = {copy.table_kind: copy.path.as_posix() for copy in reversed([*copies])}
-    missing_files = [path for path in plan.files if not path.is_file()]
-    missing = (
-        "Every file behind these numbers was hashed again when the crate was made, and is "
-        "what the record of its job says."
-    )
-    if missing_files:
-        missing = (
-            f"{len(missing_files)} of the files behind these numbers (such as "
-            f"`{missing_files[0]}`) no longer existed when the crate was made: their content is "
-            "known by its SHA-256 alone."
-        )
     exhibits = len(cells[["paper", "form", "exhibit"]].drop_duplicates())
-    template = Template(Path(__file__).with_name("README.template.md").read_text(encoding="utf-8"))
-    contents = [
-        f"| `{name}` | {meaning} |"
-        for name, meaning in CONTENTS.items()
-        if (root / name).exists() or name == "ro-crate-metadata.json"
-    ]
-    return template.substitute(
-        title=plan.title,
-        description=plan.campaign.description,
-        citations="\n".join(citation.listed for citation in plan.citations),
-        root_hash=plan.jobs.root_hash(),
+    text = Path(__file__).with_name("README.template.md").read_text(encoding="utf-8")
+    page: str = Template(text, trim_blocks=True, keep_trailing_newline=True).render(
+        plan=plan,
         version=__version__,
-        contents="\n".join(contents),
+        contents={
+            name: meaning
+            for name, meaning in tables.TEXTS["contents"].items()
+            if (root / name).exists() or name == "ro-crate-metadata.json"
+        },
         counts=f"{counted(len(cells), 'number')} of {counted(exhibits, 'exhibit')}",
-        tables="\n".join(
-            f"- {name}, such as `{path}`" for name, path in sorted(first_paths.items())
-        ),
-        **{name: cell[name] for name in ("paper", "form", "exhibit", "text", "formula")},
+        tables=sorted(first_paths.items()),
+        cell=cell,
         row=json.dumps(cell["row"], ensure_ascii=False),
         column=json.dumps(cell["column"], ensure_ascii=False),
         expression=expression,
-        licences="\n".join(f"- {name}: {counted(n, 'file')}" for name, n in plan.licences.items()),
-        missing=missing,
+        missing=[path for path in plan.files if not path.is_file()],
+        counted=counted,
     )
+    return page
 
 
 # Formulas as code

@@ -6,7 +6,7 @@ entity is a JSON object with ``@id``, ``@type`` and properties, which may refer 
     {"@id": "#job/results/scores", "@type": "CreateAction", "object": [{"@id": "items/eng.csv"}]}
 
 The ``@id`` of a file in the crate is its path; a file that only jobs used has ``#path``. The
-vocabulary is that of RO-Crate 1.1 with the profiles in ``PROFILES``. A job is one run of a command.
+vocabulary is that of RO-Crate 1.1 with the profiles in texts.yaml. A job is one run of a command.
 Facts on it are from its provenance record: inputs, outputs, parameters, times.
 """
 
@@ -24,34 +24,27 @@ from rocrate.rocrate import ROCrate
 
 from blimpworks import __version__
 from blimpworks.files import sha256_of
-from blimpworks.interop.crate.tables import AUTHOR, CODE, CratePlan, licence_name, licence_url
+from blimpworks.interop.crate.tables import (
+    AUTHOR,
+    CODE,
+    TEXTS,
+    CratePlan,
+    licence_name,
+    licence_url,
+)
 from blimpworks.records.reading import Record
 
-PROFILES = {
-    "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
-    "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
-    "https://w3id.org/ro/wfrun/provenance/0.5": "Provenance Run Crate",
-    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
-}
 # A term for workflow runs, because RO-Crate 1.1 has none for checksums.
 TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 WORKFLOW = "workflow/Snakefile"
-MEDIA_TYPES = {
-    ".md": "text/markdown",
-    ".parquet": "application/vnd.apache.parquet",
-    ".tex": "application/x-tex",
-    ".tsv": "text/tab-separated-values",
-    ".yaml": "application/yaml",
-}
 DONE = "http://schema.org/CompletedActionStatus"
 Entity = Any
 """An entity of rocrate, which has no types."""
 
 
 def _media_type(path: Path) -> str:
-    if path.suffix == ".gz":
-        return "application/gzip"
-    return MEDIA_TYPES.get(path.suffix) or mimetypes.guess_type(str(path))[0] or "text/plain"
+    media_type: str | None = TEXTS["media_types"].get(path.suffix)
+    return media_type or mimetypes.guess_type(str(path))[0] or "text/plain"
 
 
 def _single_or_list(values: Sequence[Any]) -> Any:
@@ -282,7 +275,7 @@ def write_graph(
     dataset["datePublished"] = ended[:10]
     dataset["conformsTo"] = [
         graph.add(url, "CreativeWork", name=name, version=url.rsplit("/", 1)[1])
-        for url, name in PROFILES.items()
+        for url, name in TEXTS["profiles"].items()
     ]
     crate.metadata.write(root)
     return len(crate.get_entities())

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -27,6 +27,7 @@ from blimpworks.audit.evidence import FOLDERS as EVIDENCE_FOLDERS
 from blimpworks.audit.evidence import nearest
 from blimpworks.audit.lineage import Jobs, Lineage, jobs_behind
 from blimpworks.campaign.catalogue import Pinned, SourceRow, TreebankRow, load_catalogue
+from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.paper import Citation
 from blimpworks.campaign.registry import benchmarks, file_reader, find_paper, paper_of
 from blimpworks.campaign.settings.campaign import Campaign
@@ -39,6 +40,8 @@ from blimpworks.retrieval.sources import SHA256, Pin
 from blimpworks.tables import read_parquet
 from blimpworks.yaml_files import read_yaml
 
+TEXTS: dict[str, Any] = read_yaml(Path(__file__).with_name("texts.yaml"), "texts of metadata")
+"""Texts and names in the metadata of data sets and crates."""
 FORMS = {"measured": "exhibits", "published": "published"}
 """Folder of exhibits by form: made from the campaign's results, or from printed numbers."""
 
@@ -131,8 +134,9 @@ def authors_of(authors: Sequence[str]) -> list[str]:
     return [author["name"] for author in stated["authors"]]
 
 
-def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
-    """Return the results' path as in records. Raises UserError if the campaign has another."""
+def campaign_of(source: Path, results: Path) -> tuple[Campaign, Path]:
+    """Read a campaign; return it and its results' path in records. UserError for other results."""
+    campaign = load_campaign(source)
     campaign_results = Path(campaign.pathvars.results)
     if not results.is_dir():
         raise UserError(
@@ -145,7 +149,7 @@ def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
             "give the results and the campaign file that belong together, in the directory that "
             "the workflow ran in."
         )
-    return campaign_results
+    return campaign, campaign_results
 
 
 def find_exhibits(results: Path, chosen: Collection[str]) -> list[ExhibitCells]:
