@@ -360,8 +360,8 @@ def _check_neighbours(group: Sequence[Row], left_out: Sequence[int]) -> None:
     if above_first % 2 or above_second > above_first:
         raise UserError(
             f"{first.location}: its pair would be with line {second.line}, and 'where' or "
-            "'skip_lines' may have left out one row of a pair; name 'item', or leave out both rows. "
-            "If the odd row belongs to no pair, remove it from the file."
+            "'skip_lines' may have left out one row of a pair; name 'item', leave out both rows, "
+            "or remove a row without a pair from the file."
         )
 
 
