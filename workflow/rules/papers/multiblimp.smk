@@ -3,11 +3,11 @@
 MultiBLiMP's exhibits read the frequencies and the regressions.
 """
 
-from blimpworks.papers.multiblimp.exhibits.facts import margin_models, model_facts
+from blimpworks.campaign.catalogue import model_facts
+from blimpworks.papers.multiblimp.exhibits.facts import margin_models
 from blimpworks.papers.multiblimp.paper import FREQUENCIES as FREQUENCY_KIND
-from blimpworks.papers.multiblimp.paper import TABLES
 
-FREQUENCIES = TABLES["frequencies"].of(layout, "multiblimp")
+FREQUENCIES = layout.tables("multiblimp", "frequencies")
 
 
 include: "multiblimp_items.smk"
@@ -41,7 +41,7 @@ rule build_frequencies:
 
 
 REGRESSED = settings_file(
-    "multiblimp_models.json", lambda: model_facts(CAMPAIGN, CATALOGUE)
+    "multiblimp_models.json", lambda: model_facts("multiblimp", CAMPAIGN, CATALOGUE)
 )
 
 
