@@ -57,10 +57,7 @@ def test_case_and_counting_are_as_the_rules_and_the_language_say():
 @pytest.mark.parametrize(
     ("template", "says"),
     [
-        (
-            "{gap[3]=form}",
-            "the word at index 3 is not in 'He ___ it.', whose 3 words have the",
-        ),
+        ("{gap[3]=form}", "the word at index 3 is not in 'He ___ it.', whose 3 words have the"),
         ("{gap['blank']=form}", "a.csv:7: 'blank' occurs 0 times in 'He ___ it.'; expected once"),
         ("{s['e']=form}", "'e' occurs 7 times in"),
         ("{gap[1]=from}", "has no column 'from', but 'form'; correct the template, or put text"),

@@ -315,10 +315,7 @@ REGRESSED = "{outcomes: [t], predictor: s, controls: [s], groups: g}"
         ("", "tasks"),
         ("{benchmark: b, label: B, mean: []}", "mean"),
         ("{benchmark: b, label: B}, {benchmark: c, label: B}", "two tasks have the label 'B'; exp"),
-        (
-            "{benchmark: b, label: B, measure: variance}",
-            "and regression need each other",
-        ),
+        ("{benchmark: b, label: B, measure: variance}", "and regression need each other"),
         (f"{{benchmark: b, label: B, measure: variance, regression: {REGRESSED}}}", "distinct col"),
         ("{benchmark: b, label: B, measure: correlation, mean: [lang]}", "leave 'mean' out"),
         ("{benchmark: b, label: B, mean: [paradigm, lang, phenomenon]}", "the wider group first"),

@@ -172,10 +172,7 @@ def test_every_file_is_listed_with_its_checksum(exported):
 
 
 def test_the_same_results_make_the_same_crate(exported, here, tmp_path):
-    write_crate(
-        plan(),
-        tmp_path / "again",
-    )
+    write_crate(plan(), tmp_path / "again")
     assert tiny.contents(tmp_path / "again") == tiny.contents(exported)
 
 
