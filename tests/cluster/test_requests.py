@@ -15,18 +15,9 @@ from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.campaign.settings.site import CpuNodes, GpuKind, ModelNeeds, Site, load_site
 from blimpworks.campaign.table_files import read_rows
+from blimpworks.cluster import requests
 from blimpworks.cluster.needs import BYTES, Expectation, Setup, expected_work
-from blimpworks.cluster.requests import (
-    IN_TURN,
-    MOST_FACTOR,
-    UNKNOWN,
-    RetryScaling,
-    cpu_request,
-    minutes_to_ask,
-    retry_scaling,
-    score_request,
-    sized_request,
-)
+from blimpworks.cluster.requests import IN_TURN, UNKNOWN, RetryScaling, cpu_request, retry_scaling
 from blimpworks.cluster.slurm import slurm_states
 from blimpworks.errors import UserError
 from blimpworks.records import journal
@@ -198,7 +189,7 @@ def test_a_job_that_scores_asks_for_its_kind_of_gpu_and_its_account():
     for account, expected in (("dear", "dear"), ("", None), (None, "us")):
         kind = gpu(80, name="h100", partition="fast", account=account, cores_per_gpu=12)
         site = Site(account="us", gpus=(kind,))
-        requested = score_request(site, setup(model(70), site).needs(), 90)
+        requested = requests.score_request(site, setup(model(70), site).needs(), 90)
         assert requested["gres"] == "gpu:h100:4"
         assert requested["cpus_per_task"] == 48
         assert requested["slurm_partition"] == "fast"
@@ -212,7 +203,8 @@ def test_jobs_in_turn_share_the_longest_time_on_the_same_gpus(tmp_path):
     write_attempts(log, attempt("walltime", 0), attempt("gpu_memory", 0))
     work = {tmp_path / "none.parquet": Expectation(10**9, 10)}
     alone, shared = (
-        sized_request(setup(model(8), site), work, log, shared=number) for number in (1, IN_TURN)
+        requests.sized_request(setup(model(8), site), work, log, shared=number)
+        for number in (1, IN_TURN)
     )
     assert (alone["runtime"], shared["runtime"]) == (300, 300 / IN_TURN)
     assert (alone["gres"], shared["gres"]) == ("gpu:b:1", "gpu:a:1")
@@ -225,7 +217,7 @@ def test_time_is_requested_for_the_number_format_in_which_a_job_runs(tmp_path):
     site = Site(gpus=(gpu(80, max_hours=1000),))
     work = {tmp_path / "none.parquet": Expectation(10**7, 10)}
     usual, slow = (
-        sized_request(setup(model(8), site, dtype=dtype), work, tmp_path / "job.log")
+        requests.sized_request(setup(model(8), site, dtype=dtype), work, tmp_path / "job.log")
         for dtype in ("bfloat16", "float32")
     )
     assert slow["runtime"] > 10 * usual["runtime"]
@@ -236,7 +228,7 @@ FAST = Site(gpus=(gpu(80, max_hours=2),))
 
 def on_gpus(minutes, memory_mb=1):
     request = replace(setup(model(8), FAST).needs(), memory_mb=memory_mb)
-    return score_request(FAST, request, minutes)
+    return requests.score_request(FAST, request, minutes)
 
 
 @pytest.mark.parametrize(
@@ -258,8 +250,8 @@ def test_a_request_beyond_the_node_is_refused(request_of, amounts, sentence):
 def test_minutes_to_ask_for_never_exceed_what_a_job_may_have(seconds, max_hours):
     site = Site(gpus=(gpu(80, max_hours=max_hours),))
     small = setup(model(8), site).needs()
-    minutes = minutes_to_ask(seconds, max_hours)
-    assert score_request(site, small, minutes)["runtime"] == minutes
+    minutes = requests.minutes_to_ask(seconds, max_hours)
+    assert requests.score_request(site, small, minutes)["runtime"] == minutes
     assert minutes >= min(seconds / 60, max_hours * 60 - 1)
 
 
@@ -313,10 +305,12 @@ def test_some_causes_change_nothing_wherever_they_stand(attempts, cause, place):
 def test_each_cause_changes_what_there_was_too_little_of(attempts, new):
     before = retry_scaling(attempts)
     after = lambda cause: retry_scaling([*attempts, attempt(cause, new)])  # noqa: E731
-    assert after("memory") == before._replace(memory=min(2 * before.memory, MOST_FACTOR))
+    assert after("memory") == before._replace(memory=min(2 * before.memory, requests.MOST_FACTOR))
     # Only an attempt without progress gets more time.
     factor = 1 if new else 2
-    assert after("walltime") == before._replace(minutes=min(factor * before.minutes, MOST_FACTOR))
+    assert after("walltime") == before._replace(
+        minutes=min(factor * before.minutes, requests.MOST_FACTOR)
+    )
     assert after("gpu_memory") == before._replace(gpu_step=before.gpu_step + 1)
 
 

@@ -11,13 +11,7 @@ from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.evaluation import machine as library
-from blimpworks.evaluation.machine import (
-    Machine,
-    check_memory,
-    choose_engine,
-    choose_format,
-    slow_formats,
-)
+from blimpworks.evaluation.machine import Machine, check_memory, choose_engine, slow_formats
 from blimpworks.evaluation.models import (
     ResolvedModel,
     _with_names,
@@ -407,7 +401,7 @@ def test_a_number_format_is_slow_where_no_instruction_is_for_it(cpuinfo, slow):
     ids=["slow", "slow, memory unknown", "float32 does not fit", "fast", "on a GPU"],
 )
 def test_a_slow_number_format_gives_way_to_float32_where_that_fits(machine, dtype):
-    chosen = choose_format(model("llama-3.1-8b", engine="transformers"), machine)
+    chosen = library.choose_format(model("llama-3.1-8b", engine="transformers"), machine)
     assert chosen.row.dtype == dtype
     note = "Llama3 8B is run in float32: this processor has no instructions for bfloat16"
     assert [each[: len(note)] for each in chosen.notes] == [note] * (dtype == "float32")

@@ -14,14 +14,8 @@ from blimpworks.papers.lmentry.items.sampling import Source, draw
 from blimpworks.papers.lmentry.judging.choice import number_forms
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tasks import PARENTS, TASKS
-from support.lmentry_prompts_kit import (
-    DECLARATIONS,
-    LANGUAGES,
-    PACKS,
-    drawn_of,
-    needs_mirror,
-    write_resources,
-)
+from support import lmentry_prompts_kit
+from support.lmentry_prompts_kit import DECLARATIONS, LANGUAGES, PACKS, drawn_of, write_resources
 
 KNOWN = read_declarations(DECLARATIONS)
 DIGESTS = {
@@ -72,7 +66,7 @@ def test_a_pack_is_short_and_complete_and_its_corrections_differ(lang):
         assert text.count('"') % 2 == 0
 
 
-@needs_mirror
+@lmentry_prompts_kit.needs_mirror
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("variant", ["published", "corrected"])
 def test_the_prompts_are_those_of_the_release_and_corrected_ones_stay(lang, variant, tmp_path):
