@@ -11,13 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from blimpworks.audit.cells import (
-    cells_file,
-    find_cell,
-    find_comparison,
-    printed_location,
-    read_rows_with_lines,
-)
+from blimpworks.audit import cells as audit_cells
+from blimpworks.audit.cells import cells_file, find_cell, find_comparison, read_rows_with_lines
 from blimpworks.audit.check import audit
 from blimpworks.audit.diff import Cause, compare_runs, load_run
 from blimpworks.audit.evidence import TABLE, printed_evidence, token_pieces
@@ -282,7 +277,7 @@ def test_a_printed_number_is_found_in_the_file_of_its_own_paper(here):
         write_text(here / f"published/{paper}/t.csv", "\n".join(lines) + "\n")
     record = {"inputs": [{"path": f"published/{paper}/t.csv"} for paper in ("multip", "p")]}
     row = {"paper": "p", "exhibit": "t", "row": "a", "column": "x"}
-    assert printed_location(record, row) == {"path": "published/p/t.csv", "line": 2}
+    assert audit_cells.printed_location(record, row) == {"path": "published/p/t.csv", "line": 2}
 
 
 def test_an_exhibit_is_named_by_any_of_its_files():

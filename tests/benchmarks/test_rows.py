@@ -76,10 +76,7 @@ def test_a_template_that_does_not_fit_a_row_is_refused(template, says):
 
 def test_a_name_that_only_some_rows_have_is_no_text(tmp_path):
     records = [{"s": "He runs.", "form": "run."}, {"s": "He runs."}]
-    for lines, says in (
-        (records, "no column 'form', and rows"),
-        (records[::-1], "a column 'form'"),
-    ):
+    for lines, says in ((records, "no column 'form', and"), (records[::-1], "a column 'form'")):
         data = {**PAIRS, "files": "*.jsonl", "good": "s", "bad": "{s[1]=form}"}
         with pytest.raises(UserError, match=f"a.jsonl:2 has {says}"):
             built(tmp_path / says[:2].strip(), {"a.jsonl": jsonl(*lines)}, data=[data])
@@ -197,11 +194,7 @@ def test_lines_of_aligned_files_are_rows(tmp_path, lang, more, expected):
         ({"en/generated.gold": "singular\t5\tis\tare\n"}, {}, "en/generated.text has 2 rows, and"),
         ({"en/generated.text": "Dogs bark .\n\n"}, {}, "en/generated.text:2 is empty; expected a"),
         ({}, {"aligned": [{**GOLD, "files": "*/generated.gold"}]}, "2 files of 'aligned'"),
-        (
-            {"de/generated.eval": "1\n"},
-            {},
-            "de/generated.eval is 'aligned', and belongs to no file",
-        ),
+        ({"de/generated.eval": "1\n"}, {}, "de/generated.eval is 'aligned', and belongs to no f"),
         ({}, {"aligned": [GOLD, {**EVAL, "columns": ["at"]}]}, "generated.eval:1: column 'at' is"),
         ({}, {"aligned": [{**EVAL, "columns": ["a", "b"]}]}, "is plain text, and has one column"),
     ],

@@ -71,14 +71,12 @@ def test_what_is_chosen_fits_on_one_node_and_holds_the_weights(parameters, kinds
 
 
 @given(sizes, kinds, st.integers(0, 4))
-def test_after_memory_ran_out_each_gpu_has_more_room_or_there_is_none_larger(
-    parameters, kinds, step
-):
+def test_after_memory_ran_out_each_gpu_has_more_room_or_there_is_none_larger(billions, kinds, step):
     try:
-        before = needs(parameters, *kinds, step=step)
+        before = needs(billions, *kinds, step=step)
     except UserError:
         return
-    after = needs(parameters, *kinds, step=step + 1)
+    after = needs(billions, *kinds, step=step + 1)
     assert after.spare_gb > before.spare_gb or after == before
 
 
@@ -91,7 +89,7 @@ THREE = (gpu(24), gpu(40), gpu(80))
 
 
 @pytest.mark.parametrize(
-    ("parameters", "kinds", "more", "message"),
+    ("billions", "kinds", "more", "says"),
     [
         (70.554, [gpu(24, per_node=2, label="L4")], {}, NOWHERE),
         (8, [gpu(80, host_memory_gb=10)], {}, "the host needs more memory than its 10 GB"),
@@ -104,32 +102,26 @@ THREE = (gpu(24), gpu(40), gpu(80))
         ),
     ],
 )
-def test_what_cannot_be_placed_is_refused_with_the_sum_and_what_to_do(
-    parameters, kinds, more, message
-):
-    with pytest.raises(UserError, match=message):
-        needs(parameters, *kinds, **more)
+def test_what_cannot_be_placed_is_refused_with_the_sum_and_what_to_do(billions, kinds, more, says):
+    with pytest.raises(UserError, match=says):
+        needs(billions, *kinds, **more)
 
 
 @pytest.mark.parametrize(
-    ("name", "gpus", "label"),
-    [
-        ("qwen3-0.6b", 1, "A100 40 GB"),
-        ("gemma-3-27b", 1, "A100 80 GB"),
-        ("llama-3.1-70b", 4, "A100 80 GB"),
-    ],
+    ("name", "gpus", "gb"),
+    [("qwen3-0.6b", 1, 40), ("gemma-3-27b", 1, 80), ("llama-3.1-70b", 4, 80)],
 )
-def test_models_of_the_papers_get_as_many_gpus_as_people_give_them(name, gpus, label):
+def test_models_of_the_papers_get_as_many_gpus_as_people_give_them(name, gpus, gb):
     row = MODELS[name]
     result = setup(row, EXAMPLE, row.engine, row.dtype).needs()
-    assert (result.gpus, result.gpu_kind.label) == (gpus, label)
+    assert (result.gpus, result.gpu_kind.label) == (gpus, f"A100 {gb} GB")
 
 
 ONE, SMALL = (gpu(80),), (gpu(80, per_node=2),)
 
 
 @pytest.mark.parametrize(
-    ("row", "kinds", "stated", "gpus", "memory"),
+    ("row", "kinds", "stated", "gpus", "gb"),
     [
         # Fewest GPUs are preferred, then least unused memory.
         ({"parameters": 27}, (gpu(40, per_node=8), gpu(141)), {}, 1, 141),
@@ -144,13 +136,11 @@ ONE, SMALL = (gpu(80),), (gpu(80, per_node=2),)
         ({"parameters": 70}, SMALL, {"memory_gb": 158}, 2, 80),
     ],
 )
-def test_the_site_the_table_or_the_sum_decides_among_ways_that_fit(
-    row, kinds, stated, gpus, memory
-):
+def test_the_site_the_table_or_the_sum_decides_among_ways_that_fit(row, kinds, stated, gpus, gb):
     site = Site(gpus=kinds, models={NAME: ModelNeeds(**stated)})
     row = model(8).model_copy(update=row)
     result = setup(row, site, row.engine).needs()
-    assert (result.gpus, result.gpu_kind.memory_gb) == (gpus, memory)
+    assert (result.gpus, result.gpu_kind.memory_gb) == (gpus, gb)
 
 
 def test_the_campaign_may_say_how_many_gpus_all_models_are_spread_over():

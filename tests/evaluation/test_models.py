@@ -11,14 +11,9 @@ from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.evaluation import machine as library
+from blimpworks.evaluation import models as evaluation_models
 from blimpworks.evaluation.machine import Machine, check_memory, choose_engine, slow_formats
-from blimpworks.evaluation.models import (
-    ResolvedModel,
-    _with_names,
-    in_languages,
-    resolve_model,
-    resolve_models,
-)
+from blimpworks.evaluation.models import _with_names, in_languages, resolve_model, resolve_models
 from blimpworks.evaluation.request import repository_catalogue, write_models
 from blimpworks.models.checkpoint import FILE_NAME, Description, read_checkpoint
 from blimpworks.models.hub import HubAddress
@@ -199,7 +194,7 @@ def test_names_are_those_of_the_last_part_and_longer_where_that_is_taken(folder,
 def test_a_path_without_further_folders_takes_no_name_of_the_catalogue(folder):
     row = resolve_model("gpt2", CATALOGUE).row
     ours = replace(resolve_model(str(folder), CATALOGUE), components=("gpt2",))
-    theirs = ResolvedModel("gpt2", row, ("gpt2",), in_catalogue=True)
+    theirs = evaluation_models.ResolvedModel("gpt2", row, ("gpt2",), in_catalogue=True)
     assert [m.row.name for m in _with_names([ours], {"gpt2"})] == ["gpt2-2"]
     assert [m.row.name for m in _with_names([ours, theirs], ())] == ["gpt2-2", "gpt2"]
 
@@ -358,7 +353,7 @@ HERE = {"engine": "transformers"}
 
 def model(name, **changes):
     row = CATALOGUE[name].model_copy(update=changes)
-    return ResolvedModel(name, row, (name,), in_catalogue=True)
+    return evaluation_models.ResolvedModel(name, row, (name,), in_catalogue=True)
 
 
 def test_what_a_model_needs_is_its_weights_and_what_its_engine_works_with():

@@ -259,10 +259,7 @@ def test_the_tokenizer_and_template_of_an_adapter_replace_those_of_its_base(orig
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        (
-            {"use_dora": True},
-            "use_dora is true, which plain lora.*expected the settings of a plain",
-        ),
+        ({"use_dora": True}, "use_dora is true, which plain lora.*expected the settings of a pl"),
         ({"peft_type": "IA3"}, "peft_type: input should be 'lora'"),
         ({"modules_to_save": ["lm_head"]}, r"modules_to_save is \['lm_head'\], which plain lora"),
         ({"r": 8}, r"has matrices of rank 4, and r is 8 in adapter_config"),

@@ -357,14 +357,11 @@ def test_a_pronoun_of_the_other_number_keeps_the_gender():
     assert pronouns("person", "m", "sg") == {"themselves"}
 
 
-DRAWS = 60
-
-
 def drawn(name, **draw):
     """Return one draw of a scheme, repeated many times."""
     scheme = Scheme.model_validate({"draw": draw, "good": "", "bad": ""})
     builder = Builder(lexicon(), scheme, random.Random(0))
-    return [builder.draw()[name] for _ in range(DRAWS)]
+    return [builder.draw()[name] for _ in range(60)]
 
 
 ADJECTIVES = {adjective.adjective for adjective in lexicon().adjectives}

@@ -90,7 +90,7 @@ def test_what_table_4_should_read_is_what_stands_in_the_other_rows():
             "results.csv",
             "0.75,1000",
             "1.75,1000",
-            r"results.csv:2: GPT2 is '1.75', no number up to 1;",
+            r"sults.csv:2: GPT2 is '1.75', no number up to 1;",
         ),
         ("results.csv", "sentence", "word", r"type 'word'; expected sentence"),
         ("results.csv", "anaphor_g", "cataphor_g", r"results.csv:2: UID is 'cataphor_gender"),
