@@ -48,10 +48,8 @@ def here(tmp_path, monkeypatch):
 
 
 def make(output, inputs=(), n=1, command="sample_items", **params):
-    inputs = [Path(i) for i in inputs]
-    with Job(
-        recorded_commands()[command], inputs=inputs, outputs=[Path(output)], params=params
-    ) as job:
+    declared, inputs = recorded_commands()[command], [Path(i) for i in inputs]
+    with Job(declared, inputs=inputs, outputs=[Path(output)], params=params) as job:
         write_table(funnel(n), FUNNEL, Path(output))
         job.note(counts={"n": n})
 
@@ -99,9 +97,8 @@ def test_running_a_job_twice_gives_the_same_bytes_and_another_time():
 
 def test_nothing_is_written_when_the_block_raises(here):
     def fail():
-        with Job(
-            recorded_commands()["sample_items"], inputs=[], outputs=[Path("out.parquet")], params={}
-        ):
+        command = recorded_commands()["sample_items"]
+        with Job(command, inputs=[], outputs=[Path("out.parquet")], params={}):
             raise ArithmeticError
 
     with pytest.raises(ArithmeticError):

@@ -260,9 +260,8 @@ def test_phenomena_stand_in_the_benchmarks_order_and_all_of_them_last(campaigns,
     section, baselines = exhibit.sections
     assert baselines.rows == section.rows
     assert [*baselines.columns] == ["n", "Longer", "Shorter", "Frequent words"]
-    assert [*section.rows] == [
-        *("word order", "polarity", "agreement", "binding", "islands", "All")
-    ]
+    phenomena = ("word order", "polarity", "agreement", "binding", "islands", "All")
+    assert (*section.rows,) == phenomena
     assert [*section.columns] == ["n", "Small", "Middle", "Large"]
     alike = replace(labels, models={"small": "Same", "large": "Same"})
     exhibit, _ = built("phenomena", campaigns("three"), alike, tmp_path)
@@ -481,9 +480,8 @@ def test_each_two_models_have_one_correlation(campaigns, tmp_path):
     places = [(c.row, c.column) for c in exhibit.cells]
     assert places == [("Middle", "Small"), ("Large", "Small"), ("Large", "Middle")]
     rows = accuracies(tables)
-    wide = rows[rows["paradigm"] != "all"].pivot(
-        index="paradigm", columns="model", values="accuracy"
-    )
+    rows = rows[rows["paradigm"] != "all"]
+    wide = rows.pivot(index="paradigm", columns="model", values="accuracy")
     expected = pearsonr(wide["large"], wide["middle"])
     cell = cell_at(exhibit, "Large", "Middle")
     assert cell.value == pytest.approx(expected.statistic)
@@ -503,9 +501,8 @@ def test_people_stand_beside_models_and_are_correlated_with_them(campaigns, tmp_
         for kind in ("Pearson's r", "Spearman's ρ")
     ]
     human = read_table(ACCURACIES, tables["people"][0]).to_pandas()
-    both = [
-        rows[rows["phenomenon"] != "all"] for rows in (human, accuracies(tables, model="small"))
-    ]
+    judges = (human, accuracies(tables, model="small"))
+    both = [rows[rows["phenomenon"] != "all"] for rows in judges]
     single = [rows[rows["paradigm"] != "all"].sort_values("paradigm") for rows in both]
     whole = [rows[rows["paradigm"] == "all"].sort_values("phenomenon") for rows in both]
     cell = cell_at(exhibit, "Spearman's ρ over paradigms", "Small")

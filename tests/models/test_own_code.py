@@ -98,10 +98,8 @@ def test_a_checkpoint_has_the_code_as_data_and_the_model_keeps_its_files(own, ra
     assert sha256((folder / FILE).read_bytes()).hexdigest() == digest == digest_of(folder)
     assert {path: path.read_bytes() for path in own.rglob("*") if path.is_file()} == before
     facts = facts_of(folder)
-    assert (facts.code, facts.parameters) == (
-        digest,
-        facts_of(own, UserChoice(trusted=[digest])).parameters,
-    )
+    trusted = facts_of(own, UserChoice(trusted=[digest]))
+    assert (facts.code, facts.parameters) == (digest, trusted.parameters)
     # Taken again, as by a person who received the checkpoint.
     with pytest.raises(UserError, match="nobody consented to it, so nothing of it is run"):
         sealed(folder)

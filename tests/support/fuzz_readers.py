@@ -357,109 +357,98 @@ UNSCORED = JSON | {"missing": "nothing is scored yet"}
 DEMO_TABLE = DEMO / "data/unimorph/eng/eng"
 PARADIGM_FILE = CONFIG / f"blimp/paradigms/{PARADIGM}.yaml"
 
+READERS_OF = {
+    # by module that opens the file: name, file, reader, and damage that it may not see
+    "campaign.table_files": [
+        ("languages", *table("languages.tsv", LanguageRow), ROWS),
+        ("treebanks", *table("treebanks.tsv", TreebankRow), ROWS),
+        ("sources", *table("sources.tsv", SourceRow), ROWS),
+        ("models", *table("models.tsv", ModelRow), ROWS),
+        ("groups", *table("language_groups.tsv", GroupRow), ROWS),
+        ("frequency codes", *table("frequency_codes.tsv", FrequencyCodesRow), ROWS),
+        ("reasons", *table("published/blimp/reasons.tsv", ReasonRow), ROWS),
+        ("blimp nouns", copied(LEXICON, "nouns.tsv"), lexicon, ROWS),
+        ("printed numbers", text_file("table1.csv", PRINTED), printed_numbers, ROWS),
+        ("exhibits", text_file("specs.tsv", SPECS), lambda p: read_specs(p, "x", "y"), ROWS),
+    ],
+    "campaign.settings.base": [
+        ("campaign", beginning(DEMO / "config.yaml"), load_campaign, YAML),
+        ("benchmark declaration", copied(DEMO_PAIRS, "benchmark.yaml"), Declaration.read, YAML),
+        ("blimp paradigm", beginning(PARADIGM_FILE), read_paradigm, YAML),
+        ("blimp classes", copied(LEXICON, "classes.yaml"), lexicon, YAML),
+        ("language pack", beginning(CONFIG / "lmentry/languages/fra.yaml"), read_pack, YAML),
+        ("tasks", beginning(CONFIG / "lmentry/tasks.yaml"), read_declarations, YAML),
+        ("urblimp language", beginning(HINDI / "language.yaml"), read_language, YAML),
+        ("orthography", beginning(HINDI / "language.yaml"), read_orthography, YAML),
+        ("urblimp rules", beginning(HINDI / "oblique_verb.yaml"), rule, YAML),
+    ],
+    "linguistics.treebanks": [
+        ("conllu", text_file("x.conllu", TREES), trees, WIDE | NULS | COMMENTS)
+    ],
+    "papers.multiblimp.items.lexicon": [
+        ("unimorph", beginning(DEMO_TABLE, 30, "eng"), unimorph, WIDE | NULS)
+    ],
+    "papers.multiblimp.analysis": [("glotcc", text_file("totals.tsv", GLOTCC), read_totals)],
+    "papers.clams.morphology": [(f"wals {name}", among(WALS, name), complexity) for name in WALS],
+    "papers.clams.items.build": [
+        ("clams set", text_file("simple_agrmt.txt", SETS), lambda p: [*read_pairs(p)], SET)
+    ],
+    "papers.clams.items.grammar.model": [
+        (f"clams {name}", copied(GRAMMARS, name), grammar, LINES | WIDE | NULS)
+        for name in ("simple_agrmt.avg", "common.avg")
+    ],
+    "papers.clams.items.grammar.generator": [
+        ("word list", text_file("words.txt", NOUNS), read_word_list, WORD_LIST)
+    ],
+    "papers.blimp.items.build": [("blimp pairs", blimp_pairs, lambda p: [*read_records(p)], JSON)],
+    "papers.blimp.released_results": [
+        (f"blimp {name}", among(RELEASED, name), accuracies) for name in RELEASED
+    ],
+    "benchmarks.readers": [
+        ("benchmark csv", declared("data.csv", PAIRS), items, TWICE | WIDE),
+        ("benchmark json", declared("data.json", json.dumps(RECORDS)), items, JSON),
+        ("benchmark jsonl", declared("data.jsonl", jsonl(*RECORDS)), items, TWICE | JSON),
+        ("benchmark parquet", declared("data.parquet", PARQUET), items),
+    ],
+    "benchmarks.files": [("benchmark zip", declared("data.zip", zipped()), items, TWICE | WIDE)],
+    "audit.cells": [
+        ("printed numbers by line", text_file("table1.csv", PRINTED), numbered, NUMBERED)
+    ],
+    "interop.lm_eval": [("lm-eval samples", text_file("samples_x.jsonl", SAMPLES), samples, JSON)],
+    "annotation.spreadsheet": [
+        ("annotation sheet", text_file("eng.anna.csv", SHEET), sheet_rows, LABELLED)
+    ],
+    "records.journal": [("journal", text_file("a.journal", "\n"), read_entries, JOURNAL)],
+    "tables": [("items", item_table, lambda p: read_table(ITEMS, p).to_pylist())],
+    "models.ngram": [("arpa", text_file("a.arpa", ARPA), read_vocabulary, WIDE)],
+    "models.corpus": [
+        ("vocabulary", text_file("vocabulary.txt", WORDS), read_words, VOCABULARY),
+        ("corpus", json_file("corpus.json", CORPUS), read_corpus, JSON),
+    ],
+    "models.encoding": [
+        ("dialogues", text_file("dialogues.jsonl", DIALOGUES), read_dialogues, DRAWN)
+    ],
+    "models.text": [("training text", text_file("text.txt", SENTENCES), read_sentences, TEXT)],
+    "papers.lmentry.items.resources": [
+        ("words", copied(FRENCH, "lmentry_words.json"), resources, JSON),
+        ("homophones", copied(FRENCH, "homophones.csv"), resources, HOMOPHONES),
+    ],
+    "report.read": [("comparison", text_file("published.csv", COMPARISON), comparison, COMPARED)],
+    "scoring.progress": [
+        ("progress", json_file("progress.json", PROGRESS), read_progress, UNSCORED)
+    ],
+    "records.reading": [("record", json_file("a.prov.json", RECORD), read_record, JSON)],
+    "models.checkpoint": [
+        ("checkpoint", json_file("checkpoint.json", CHECKPOINT), read_description, JSON),
+        ("configuration", json_file("config.json", GPT2), configuration, JSON),
+        ("index of weights", json_file("model.safetensors.index.json", INDEX), weights, JSON),
+    ],
+    "evaluation.card": [("report card", json_file("card.json", CARD), read_card, JSON)],
+    "exhibits.exhibit": [("exhibit as data", json_file("a.json", EXHIBIT), read_document, JSON)],
+    "scoring.shards": [("manifest", json_file("manifest.json", MANIFEST), read_manifest, JSON)],
+}
 READERS = [
     Reader(name, write, read, module, *same)
-    for module, rows in {
-        # by module that opens the file: name, file, reader, and damage that it may not see
-        "campaign.table_files": [
-            ("languages", *table("languages.tsv", LanguageRow), ROWS),
-            ("treebanks", *table("treebanks.tsv", TreebankRow), ROWS),
-            ("sources", *table("sources.tsv", SourceRow), ROWS),
-            ("models", *table("models.tsv", ModelRow), ROWS),
-            ("groups", *table("language_groups.tsv", GroupRow), ROWS),
-            ("frequency codes", *table("frequency_codes.tsv", FrequencyCodesRow), ROWS),
-            ("reasons", *table("published/blimp/reasons.tsv", ReasonRow), ROWS),
-            ("blimp nouns", copied(LEXICON, "nouns.tsv"), lexicon, ROWS),
-            ("printed numbers", text_file("table1.csv", PRINTED), printed_numbers, ROWS),
-            ("exhibits", text_file("specs.tsv", SPECS), lambda p: read_specs(p, "x", "y"), ROWS),
-        ],
-        "campaign.settings.base": [
-            ("campaign", beginning(DEMO / "config.yaml"), load_campaign, YAML),
-            ("benchmark declaration", copied(DEMO_PAIRS, "benchmark.yaml"), Declaration.read, YAML),
-            ("blimp paradigm", beginning(PARADIGM_FILE), read_paradigm, YAML),
-            ("blimp classes", copied(LEXICON, "classes.yaml"), lexicon, YAML),
-            ("language pack", beginning(CONFIG / "lmentry/languages/fra.yaml"), read_pack, YAML),
-            ("tasks", beginning(CONFIG / "lmentry/tasks.yaml"), read_declarations, YAML),
-            ("urblimp language", beginning(HINDI / "language.yaml"), read_language, YAML),
-            ("orthography", beginning(HINDI / "language.yaml"), read_orthography, YAML),
-            ("urblimp rules", beginning(HINDI / "oblique_verb.yaml"), rule, YAML),
-        ],
-        "linguistics.treebanks": [
-            ("conllu", text_file("x.conllu", TREES), trees, WIDE | NULS | COMMENTS)
-        ],
-        "papers.multiblimp.items.lexicon": [
-            ("unimorph", beginning(DEMO_TABLE, 30, "eng"), unimorph, WIDE | NULS)
-        ],
-        "papers.multiblimp.analysis": [("glotcc", text_file("totals.tsv", GLOTCC), read_totals)],
-        "papers.clams.morphology": [
-            (f"wals {name}", among(WALS, name), complexity) for name in WALS
-        ],
-        "papers.clams.items.build": [
-            ("clams set", text_file("simple_agrmt.txt", SETS), lambda p: [*read_pairs(p)], SET)
-        ],
-        "papers.clams.items.grammar.model": [
-            (f"clams {name}", copied(GRAMMARS, name), grammar, LINES | WIDE | NULS)
-            for name in ("simple_agrmt.avg", "common.avg")
-        ],
-        "papers.clams.items.grammar.generator": [
-            ("word list", text_file("words.txt", NOUNS), read_word_list, WORD_LIST)
-        ],
-        "papers.blimp.items.build": [
-            ("blimp pairs", blimp_pairs, lambda p: [*read_records(p)], JSON)
-        ],
-        "papers.blimp.released_results": [
-            (f"blimp {name}", among(RELEASED, name), accuracies) for name in RELEASED
-        ],
-        "benchmarks.readers": [
-            ("benchmark csv", declared("data.csv", PAIRS), items, TWICE | WIDE),
-            ("benchmark json", declared("data.json", json.dumps(RECORDS)), items, JSON),
-            ("benchmark jsonl", declared("data.jsonl", jsonl(*RECORDS)), items, TWICE | JSON),
-            ("benchmark parquet", declared("data.parquet", PARQUET), items),
-        ],
-        "benchmarks.files": [
-            ("benchmark zip", declared("data.zip", zipped()), items, TWICE | WIDE)
-        ],
-        "audit.cells": [
-            ("printed numbers by line", text_file("table1.csv", PRINTED), numbered, NUMBERED)
-        ],
-        "interop.lm_eval": [
-            ("lm-eval samples", text_file("samples_x.jsonl", SAMPLES), samples, JSON)
-        ],
-        "annotation.spreadsheet": [
-            ("annotation sheet", text_file("eng.anna.csv", SHEET), sheet_rows, LABELLED)
-        ],
-        "records.journal": [("journal", text_file("a.journal", "\n"), read_entries, JOURNAL)],
-        "tables": [("items", item_table, lambda p: read_table(ITEMS, p).to_pylist())],
-        "models.ngram": [("arpa", text_file("a.arpa", ARPA), read_vocabulary, WIDE)],
-        "models.corpus": [
-            ("vocabulary", text_file("vocabulary.txt", WORDS), read_words, VOCABULARY),
-            ("corpus", json_file("corpus.json", CORPUS), read_corpus, JSON),
-        ],
-        "models.encoding": [
-            ("dialogues", text_file("dialogues.jsonl", DIALOGUES), read_dialogues, DRAWN)
-        ],
-        "models.text": [("training text", text_file("text.txt", SENTENCES), read_sentences, TEXT)],
-        "papers.lmentry.items.resources": [
-            ("words", copied(FRENCH, "lmentry_words.json"), resources, JSON),
-            ("homophones", copied(FRENCH, "homophones.csv"), resources, HOMOPHONES),
-        ],
-        "report.read": [
-            ("comparison", text_file("published.csv", COMPARISON), comparison, COMPARED)
-        ],
-        "scoring.progress": [
-            ("progress", json_file("progress.json", PROGRESS), read_progress, UNSCORED)
-        ],
-        "records.reading": [("record", json_file("a.prov.json", RECORD), read_record, JSON)],
-        "models.checkpoint": [
-            ("checkpoint", json_file("checkpoint.json", CHECKPOINT), read_description, JSON),
-            ("configuration", json_file("config.json", GPT2), configuration, JSON),
-            ("index of weights", json_file("model.safetensors.index.json", INDEX), weights, JSON),
-        ],
-        "evaluation.card": [("report card", json_file("card.json", CARD), read_card, JSON)],
-        "exhibits.exhibit": [
-            ("exhibit as data", json_file("a.json", EXHIBIT), read_document, JSON)
-        ],
-        "scoring.shards": [("manifest", json_file("manifest.json", MANIFEST), read_manifest, JSON)],
-    }.items()
+    for module, rows in READERS_OF.items()
     for name, write, read, *same in rows
 ]

@@ -157,9 +157,8 @@ def items_table(pairs, **columns):
     data = dict.fromkeys(ITEMS.names, [None] * n)
     data |= {"lang": ["eng"] * n, "phenomenon": ["sv#"] * n, "paradigm": ["SG"] * n}
     data |= {"item_id": [f"i{i}" for i in range(n)], "good": list(good), "bad": list(bad)}
-    data |= dict(
-        zip(("good_start", "bad_start", "good_end", "bad_end"), starts + ends, strict=True)
-    )
+    names = ("good_start", "bad_start", "good_end", "bad_end")
+    data |= dict(zip(names, starts + ends, strict=True))
     return pa.table(data | columns, schema=ITEMS.arrow())
 
 

@@ -58,9 +58,8 @@ def test_with_the_release_every_number_has_the_status_that_it_should(released):
         ("text", "erratum"): 3,
         ("text", "garbled"): 1,
     }
-    faults = {
-        (r.exhibit, r.row, r.column): r.fault for r in read_printed_numbers(PRINTED) if r.fault
-    }
+    printed = read_printed_numbers(PRINTED)
+    faults = {(r.exhibit, r.row, r.column): r.fault for r in printed if r.fault}
     assert {place: status[place] for place in faults} == faults
 
 

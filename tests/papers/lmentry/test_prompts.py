@@ -209,13 +209,11 @@ def test_a_template_of_a_subset_must_stand_in_the_place_of_one():
 def test_lists_are_joined_as_each_language_joins_them():
     words = ["a", "b", "c"]
     english, korean, portuguese = (read_pack(PACKS[lang]) for lang in ("eng", "kor", "por"))
-    rows = [
-        join_words(english, words, "any_words_from_category", n, corrected=False) for n in (1, 3)
-    ]
+    name = "any_words_from_category"
+    rows = [join_words(english, words, name, n, corrected=False) for n in (1, 3)]
     assert rows == ['"a", "b", and "c"', '"a", "b", "c"']
-    most = [
-        join_words(korean, words, "most_associated_word", 1, corrected=c) for c in (False, True)
-    ]
+    name = "most_associated_word"
+    most = [join_words(korean, words, name, 1, corrected=c) for c in (False, True)]
     assert most == ['"a", "b", and "c"', '"a", "b", "c"']
     name = "any_words_from_category_5_distractors"
     slip = [join_words(portuguese, words, name, 1, corrected=c) for c in (False, True)]
