@@ -78,9 +78,8 @@ def test_a_table_carries_the_deterministic_part_of_its_record():
     record = read_record(Path("out.parquet.prov.json"))
     embedded = json.loads(pq.read_schema("out.parquet").metadata[METADATA_KEY])
     assert embedded["table"] == "funnel"
-    assert embedded["made_by"] == {
-        key: record[key] for key in ("verb", "params", "code", "inputs", "packages")
-    }
+    keys = ("verb", "params", "code", "inputs", "packages")
+    assert embedded["made_by"] == {key: record[key] for key in keys}
 
 
 def test_running_a_job_twice_gives_the_same_bytes_and_another_time():
@@ -127,9 +126,8 @@ def test_a_product_in_another_directory_points_to_the_record_and_is_checked_once
     with sample_items.job(inputs=[], outputs=[first, second], params={}):
         for path in (first, second):
             write_table(funnel(), FUNNEL, path)
-    assert json.loads(sidecar_path(second).read_text("utf-8")) == {
-        "record": "results/items/x.parquet.prov.json"
-    }
+    pointer = json.loads(sidecar_path(second).read_text("utf-8"))
+    assert pointer == {"record": "results/items/x.parquet.prov.json"}
     assert read_record(sidecar_path(second)) == read_record(sidecar_path(first))
     assert [Path(o["path"]) for o in record_of(second)["outputs"]] == [first, second]
     assert problems() == (2, [])
@@ -293,9 +291,8 @@ def test_a_printed_accuracy_leads_to_its_own_line_of_the_papers_numbers(paper, t
     table = Node(output, "", None, inputs=[Node(path, "", None) for path in printed])
     places = printed_evidence([table], rows)
     for place, origin, accuracy in zip(places, rows["origin"], rows["accuracy"], strict=True):
-        [number] = [
-            n for n in read_rows_with_lines(Path(place["path"])) if n["line"] == place["line"]
-        ]
+        numbers_of_file = read_rows_with_lines(Path(place["path"]))
+        [number] = [each for each in numbers_of_file if each["line"] == place["line"]]
         assert f"{number['exhibit']}/{number['row']}/{number['column']}" == origin
         value = number["value"] if number["corrected"] is None else number["corrected"]
         assert accuracy in (pytest.approx(value), pytest.approx(value / 100))

@@ -177,6 +177,7 @@ def campaigns(tmp_path_factory):
 SEEDS = {"rnn_lg_1": 0.7, "rnn_lg_22": 0.9, "rnn_sm_1": 0.55, "gpt__0": 0.95}
 FORTY = {f"model-{n}-{'base' if n % 2 else 'instruct'}": 0.4 + n / 80 for n in range(40)}
 ONE = {"agreement": ["number"]}
+SCRIPTS = {"согласование": ["число"], "一致": ["数量", "性别"], "المطابقة": ["العدد"]}
 SHAPES = {
     "three": Shape(THREE, TWELVE, n=20),
     "single": Shape({"large": 0.8}, ONE),
@@ -186,11 +187,7 @@ SHAPES = {
     "languages": Shape(THREE, TWELVE, ("eng", "rus", "tur", "zho", "ara")),
     "sentences": Shape(THREE, TWELVE, ("eng", "ara"), layout="sentences"),
     "conditions": Shape(THREE, TWELVE, ("eng", "zho"), layout="conditions"),
-    "scripts": Shape(
-        THREE,
-        {"согласование": ["число"], "一致": ["数量", "性别"], "المطابقة": ["العدد"]},
-        ("ara",),
-    ),
+    "scripts": Shape(THREE, SCRIPTS, ("ara",)),
 }
 FIGURES = [name for name in MEASURED if SPECS[name].kind == "figure"]
 DRAWN = ["three", "scripts", pytest.param("forty", marks=pytest.mark.long)]
@@ -364,9 +361,8 @@ def test_released_models_with_a_size_in_their_names_have_a_column_each(released,
 
 
 def test_models_never_share_a_column_with_people_counts_or_baselines(campaigns, tmp_path):
-    labels = replace(
-        labels_of(SHAPES["three"]), models=dict(zip(THREE, ("People", "n", "Longer"), strict=True))
-    )
+    names = dict(zip(THREE, ("People", "n", "Longer"), strict=True))
+    labels = replace(labels_of(SHAPES["three"]), models=names)
     for name in ("phenomena", "people"):
         exhibit, _ = built(name, campaigns("three"), labels, tmp_path)
         columns = {c.column for c in exhibit.cells}

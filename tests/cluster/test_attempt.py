@@ -234,11 +234,8 @@ def test_what_a_job_was_given_is_read_from_the_controller(tmp_path, monkeypatch)
     result = asked()
     assert (result["mem_mb"], result["minutes"], result["cores"]) == (300, 24 * 60 + 7, 3)
     assert result["requeue"] is True
-    assert Allocation(**result).recorded() == {
-        "slurm_job": "53",
-        "node": "gpu1",
-        "gpus": ["a100", "a100"],
-    }
+    recorded = {"slurm_job": "53", "node": "gpu1", "gpus": ["a100", "a100"]}
+    assert Allocation(**result).recorded() == recorded
     assert time.localtime(result["ends"])[:6] == (2026, 11, 21, 16, 17, 38)
     assert read_job(TOLD)["TresPerNode"] == "gres:gpu:a100:2"
     assert asked(CUDA_VISIBLE_DEVICES="1")["gpus"] == ["a100"]

@@ -249,9 +249,8 @@ def test_the_tokenizer_and_template_of_an_adapter_replace_those_of_its_base(orig
     (base / "chat_template.jinja").write_text("of the base")
     write_adapter(tmp_path / "other", base)
     settings = json.loads((base / "tokenizer_config.json").read_text())
-    (tmp_path / "other" / "tokenizer_config.json").write_text(
-        json.dumps(settings | {"chat_template": template})
-    )
+    settings["chat_template"] = template
+    (tmp_path / "other" / "tokenizer_config.json").write_text(json.dumps(settings))
     merged = converted.merge_adapter(tmp_path / "other")
     assert load_tokenizer(merged).tokenizer.chat_template == template
 

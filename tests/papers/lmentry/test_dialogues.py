@@ -34,11 +34,8 @@ def rows(tmp_path_factory):
     small = read_resources(write_resources(tmp_path_factory.mktemp("resources")))
     options = LmentryOptions(per_template=10)
     made = prompts_of(small, PACK, read_declarations(DECLARATIONS), options)
-    return [
-        row | {"arguments": json.loads(row["arguments"])}
-        for row in made
-        if row["phenomenon"] in TASKS
-    ]
+    of_our_tasks = (row for row in made if row["phenomenon"] in TASKS)
+    return [row | {"arguments": json.loads(row["arguments"])} for row in of_our_tasks]
 
 
 def of_tasks(rows, *tasks):
