@@ -11,17 +11,8 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from blimpworks.annotation.lists import (
-    CHECK,
-    PAIR,
-    PRACTICE,
-    Assignment,
-    ItemPair,
-    make_lists,
-    read_pairs,
-    scrambled,
-    suits,
-)
+from blimpworks.annotation import lists as annotation_lists
+from blimpworks.annotation.lists import CHECK, PAIR, PRACTICE, make_lists, read_pairs, suits
 from blimpworks.annotation.options import ValidationOptions
 from blimpworks.annotation.sheets import VALIDATION_PARTICIPANTS, write_lists
 from blimpworks.annotation.spreadsheet import write_sheet
@@ -38,7 +29,9 @@ SMALL = {"participants": 5, "per_paradigm": 7, "checks": 3, "practice": 4}
 
 def pairs_of(rows):
     return [
-        ItemPair(*(row[k] for k in ("item_id", "phenomenon", "paradigm", "good", "bad", "sent_id")))
+        annotation_lists.ItemPair(
+            *(row[k] for k in ("item_id", "phenomenon", "paradigm", "good", "bad", "sent_id"))
+        )
         for row in rows
     ]
 
@@ -171,7 +164,7 @@ def test_nobody_sees_two_pairs_of_a_sentence_where_there_are_others(
     without = 0
     for seed in range(5):
         random = np.random.default_rng(seed)
-        dealt = Assignment(pairs_of(rows), ValidationOptions(**numbers), random)
+        dealt = annotation_lists.Assignment(pairs_of(rows), ValidationOptions(**numbers), random)
         seen = Counter(
             (number, pair.source)
             for pair, lists in zip(dealt.pairs, dealt.lists, strict=True)
@@ -216,7 +209,7 @@ def test_a_scrambled_sentence_has_the_same_words_and_none_follows_as_before(word
     assert suits("وہ کل گھر گیا تھا۔")
     if not suits(sentence):
         return
-    wrong = scrambled(sentence, np.random.default_rng(seed))
+    wrong = annotation_lists.scrambled(sentence, np.random.default_rng(seed))
     assert wrong.endswith(END)
     order = wrong.removesuffix(END).split()
     assert sorted(order) == sorted(words)

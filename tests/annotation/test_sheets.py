@@ -4,17 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from blimpworks.annotation import sheets as annotation_sheets
 from blimpworks.annotation.lists import CHECK, PAIR
 from blimpworks.annotation.options import ValidationOptions
-from blimpworks.annotation.sheets import (
-    SHEET,
-    VALIDATION_PARTICIPANTS,
-    VALIDATION_RATINGS,
-    participants_of,
-    read_choices,
-    read_key,
-    read_validation,
-)
+from blimpworks.annotation.sheets import SHEET, VALIDATION_RATINGS, read_validation
 from blimpworks.annotation.spreadsheet import write_sheet
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, read_table
@@ -40,7 +33,7 @@ def changed(lists, tmp_path, change):
 
 
 def read(lists, *paths):
-    return read_choices(paths, read_key([lists[1]]))
+    return annotation_sheets.read_choices(paths, annotation_sheets.read_key([lists[1]]))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +98,9 @@ def test_people_who_fail_their_checks_are_left_out(measured, lists):
     sizes = ratings.groupby("item_id").size()
     n = f"pairs: {len(sizes)}, incomplete: {(sizes != 3).sum()}"
     assert f"participants: 5, left_out: 2, judgements: {len(ratings)}, {n}" in said
-    people = read_table(VALIDATION_PARTICIPANTS, outputs["participants"]).to_pandas()
+    people = read_table(
+        annotation_sheets.VALIDATION_PARTICIPANTS, outputs["participants"]
+    ).to_pandas()
     people = people.set_index("participant")
     assert people["checks"].tolist() == [4] * 5
     assert people["passed"].loc[["p01", "p02", "p03", "p05"]].tolist() == [4, 4, 4, 0]
@@ -166,7 +161,7 @@ def test_an_attention_check_that_is_deleted_is_not_passed(lists, tmp_path, caplo
 def test_the_threshold_itself_is_passed():
     row = {"part": CHECK, "list": "p01", "participant": "anna"}
     choices = pd.DataFrame([row | {"chose_good": number < 14} for number in range(25)])
-    people = participants_of(choices, dict.fromkeys(range(25), row), 0.56)
+    people = annotation_sheets.participants_of(choices, dict.fromkeys(range(25), row), 0.56)
     assert not people["left_out"].item()
 
 
@@ -184,7 +179,7 @@ def test_checks_are_those_of_all_lists_that_a_person_has_filled_and_of_no_other(
     ]
     outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
     read_validation(filled, [key, second_key], "urblimp", outputs, OPTIONS)
-    people = read_table(VALIDATION_PARTICIPANTS, outputs[1]).to_pylist()
+    people = read_table(annotation_sheets.VALIDATION_PARTICIPANTS, outputs[1]).to_pylist()
     columns = ("participant", "checks", "passed", "left_out")
     rows = [tuple(person[name] for name in columns) for person in people]
     assert rows == [("anna", 8, 4, True), ("bert", 4, 4, False)]

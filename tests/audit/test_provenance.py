@@ -11,13 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from blimpworks.audit.cells import (
-    cells_file,
-    find_cell,
-    find_comparison,
-    printed_location,
-    read_rows_with_lines,
-)
+from blimpworks.audit import cells as audit_cells
+from blimpworks.audit.cells import cells_file, find_cell, find_comparison, read_rows_with_lines
 from blimpworks.audit.check import audit
 from blimpworks.audit.diff import Cause, compare_runs, load_run
 from blimpworks.audit.evidence import TABLE, printed_evidence, token_pieces
@@ -53,10 +48,8 @@ def here(tmp_path, monkeypatch):
 
 
 def make(output, inputs=(), n=1, command="sample_items", **params):
-    inputs = [Path(i) for i in inputs]
-    with Job(
-        recorded_commands()[command], inputs=inputs, outputs=[Path(output)], params=params
-    ) as job:
+    declared, inputs = recorded_commands()[command], [Path(i) for i in inputs]
+    with Job(declared, inputs=inputs, outputs=[Path(output)], params=params) as job:
         write_table(funnel(n), FUNNEL, Path(output))
         job.note(counts={"n": n})
 
@@ -85,9 +78,8 @@ def test_a_table_carries_the_deterministic_part_of_its_record():
     record = read_record(Path("out.parquet.prov.json"))
     embedded = json.loads(pq.read_schema("out.parquet").metadata[METADATA_KEY])
     assert embedded["table"] == "funnel"
-    assert embedded["made_by"] == {
-        key: record[key] for key in ("verb", "params", "code", "inputs", "packages")
-    }
+    keys = ("verb", "params", "code", "inputs", "packages")
+    assert embedded["made_by"] == {key: record[key] for key in keys}
 
 
 def test_running_a_job_twice_gives_the_same_bytes_and_another_time():
@@ -104,9 +96,8 @@ def test_running_a_job_twice_gives_the_same_bytes_and_another_time():
 
 def test_nothing_is_written_when_the_block_raises(here):
     def fail():
-        with Job(
-            recorded_commands()["sample_items"], inputs=[], outputs=[Path("out.parquet")], params={}
-        ):
+        command = recorded_commands()["sample_items"]
+        with Job(command, inputs=[], outputs=[Path("out.parquet")], params={}):
             raise ArithmeticError
 
     with pytest.raises(ArithmeticError):
@@ -135,9 +126,8 @@ def test_a_product_in_another_directory_points_to_the_record_and_is_checked_once
     with sample_items.job(inputs=[], outputs=[first, second], params={}):
         for path in (first, second):
             write_table(funnel(), FUNNEL, path)
-    assert json.loads(sidecar_path(second).read_text("utf-8")) == {
-        "record": "results/items/x.parquet.prov.json"
-    }
+    pointer = json.loads(sidecar_path(second).read_text("utf-8"))
+    assert pointer == {"record": "results/items/x.parquet.prov.json"}
     assert read_record(sidecar_path(second)) == read_record(sidecar_path(first))
     assert [Path(o["path"]) for o in record_of(second)["outputs"]] == [first, second]
     assert problems() == (2, [])
@@ -282,7 +272,7 @@ def test_a_printed_number_is_found_in_the_file_of_its_own_paper(here):
         write_text(here / f"published/{paper}/t.csv", "\n".join(lines) + "\n")
     record = {"inputs": [{"path": f"published/{paper}/t.csv"} for paper in ("multip", "p")]}
     row = {"paper": "p", "exhibit": "t", "row": "a", "column": "x"}
-    assert printed_location(record, row) == {"path": "published/p/t.csv", "line": 2}
+    assert audit_cells.printed_location(record, row) == {"path": "published/p/t.csv", "line": 2}
 
 
 def test_an_exhibit_is_named_by_any_of_its_files():
@@ -301,9 +291,8 @@ def test_a_printed_accuracy_leads_to_its_own_line_of_the_papers_numbers(paper, t
     table = Node(output, "", None, inputs=[Node(path, "", None) for path in printed])
     places = printed_evidence([table], rows)
     for place, origin, accuracy in zip(places, rows["origin"], rows["accuracy"], strict=True):
-        [number] = [
-            n for n in read_rows_with_lines(Path(place["path"])) if n["line"] == place["line"]
-        ]
+        numbers_of_file = read_rows_with_lines(Path(place["path"]))
+        [number] = [each for each in numbers_of_file if each["line"] == place["line"]]
         assert f"{number['exhibit']}/{number['row']}/{number['column']}" == origin
         value = number["value"] if number["corrected"] is None else number["corrected"]
         assert accuracy in (pytest.approx(value), pytest.approx(value / 100))

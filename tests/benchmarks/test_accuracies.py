@@ -104,10 +104,8 @@ def test_accuracies_of_known_and_unknown_numbers_are_not_added_up(tmp_path):
 def test_released_decisions_become_accuracies_of_their_models(tmp_path):
     text = "model,suite,correct\nlstm_1,sva,True\nlstm_1,sva,False\nlstm_2,sva,True\n"
     entry = {"files": "d.csv", "model": "model", "paradigm": "suite", "correct": "correct"}
-    phenomena = {"Agreement": ["sva"]}
-    rows = accuracies(
-        tmp_path, library.read_released, {"d.csv": text}, released=[entry], phenomena=phenomena
-    )
+    declared = {"released": [entry], "phenomena": {"Agreement": ["sva"]}}
+    rows = accuracies(tmp_path, library.read_released, {"d.csv": text}, **declared)
     assert rows["lstm_1", "Agreement", "sva"] == (0.5, 2)
     assert rows["lstm_2", "all", "all"] == (1.0, 1)
 

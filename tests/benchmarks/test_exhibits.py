@@ -177,6 +177,7 @@ def campaigns(tmp_path_factory):
 SEEDS = {"rnn_lg_1": 0.7, "rnn_lg_22": 0.9, "rnn_sm_1": 0.55, "gpt__0": 0.95}
 FORTY = {f"model-{n}-{'base' if n % 2 else 'instruct'}": 0.4 + n / 80 for n in range(40)}
 ONE = {"agreement": ["number"]}
+SCRIPTS = {"согласование": ["число"], "一致": ["数量", "性别"], "المطابقة": ["العدد"]}
 SHAPES = {
     "three": Shape(THREE, TWELVE, n=20),
     "single": Shape({"large": 0.8}, ONE),
@@ -186,11 +187,7 @@ SHAPES = {
     "languages": Shape(THREE, TWELVE, ("eng", "rus", "tur", "zho", "ara")),
     "sentences": Shape(THREE, TWELVE, ("eng", "ara"), layout="sentences"),
     "conditions": Shape(THREE, TWELVE, ("eng", "zho"), layout="conditions"),
-    "scripts": Shape(
-        THREE,
-        {"согласование": ["число"], "一致": ["数量", "性别"], "المطابقة": ["العدد"]},
-        ("ara",),
-    ),
+    "scripts": Shape(THREE, SCRIPTS, ("ara",)),
 }
 FIGURES = [name for name in MEASURED if SPECS[name].kind == "figure"]
 DRAWN = ["three", "scripts", pytest.param("forty", marks=pytest.mark.long)]
@@ -260,9 +257,8 @@ def test_phenomena_stand_in_the_benchmarks_order_and_all_of_them_last(campaigns,
     section, baselines = exhibit.sections
     assert baselines.rows == section.rows
     assert [*baselines.columns] == ["n", "Longer", "Shorter", "Frequent words"]
-    assert [*section.rows] == [
-        *("word order", "polarity", "agreement", "binding", "islands", "All")
-    ]
+    phenomena = ("word order", "polarity", "agreement", "binding", "islands", "All")
+    assert (*section.rows,) == phenomena
     assert [*section.columns] == ["n", "Small", "Middle", "Large"]
     alike = replace(labels, models={"small": "Same", "large": "Same"})
     exhibit, _ = built("phenomena", campaigns("three"), alike, tmp_path)
@@ -365,9 +361,8 @@ def test_released_models_with_a_size_in_their_names_have_a_column_each(released,
 
 
 def test_models_never_share_a_column_with_people_counts_or_baselines(campaigns, tmp_path):
-    labels = replace(
-        labels_of(SHAPES["three"]), models=dict(zip(THREE, ("People", "n", "Longer"), strict=True))
-    )
+    names = dict(zip(THREE, ("People", "n", "Longer"), strict=True))
+    labels = replace(labels_of(SHAPES["three"]), models=names)
     for name in ("phenomena", "people"):
         exhibit, _ = built(name, campaigns("three"), labels, tmp_path)
         columns = {c.column for c in exhibit.cells}
@@ -481,9 +476,8 @@ def test_each_two_models_have_one_correlation(campaigns, tmp_path):
     places = [(c.row, c.column) for c in exhibit.cells]
     assert places == [("Middle", "Small"), ("Large", "Small"), ("Large", "Middle")]
     rows = accuracies(tables)
-    wide = rows[rows["paradigm"] != "all"].pivot(
-        index="paradigm", columns="model", values="accuracy"
-    )
+    rows = rows[rows["paradigm"] != "all"]
+    wide = rows.pivot(index="paradigm", columns="model", values="accuracy")
     expected = pearsonr(wide["large"], wide["middle"])
     cell = cell_at(exhibit, "Large", "Middle")
     assert cell.value == pytest.approx(expected.statistic)
@@ -503,9 +497,8 @@ def test_people_stand_beside_models_and_are_correlated_with_them(campaigns, tmp_
         for kind in ("Pearson's r", "Spearman's ρ")
     ]
     human = read_table(ACCURACIES, tables["people"][0]).to_pandas()
-    both = [
-        rows[rows["phenomenon"] != "all"] for rows in (human, accuracies(tables, model="small"))
-    ]
+    judges = (human, accuracies(tables, model="small"))
+    both = [rows[rows["phenomenon"] != "all"] for rows in judges]
     single = [rows[rows["paradigm"] != "all"].sort_values("paradigm") for rows in both]
     whole = [rows[rows["paradigm"] == "all"].sort_values("phenomenon") for rows in both]
     cell = cell_at(exhibit, "Spearman's ρ over paradigms", "Small")

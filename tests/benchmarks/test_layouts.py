@@ -145,9 +145,8 @@ def test_equal_pairs_have_ids_of_their_own_and_the_first_keeps_its_id(tmp_path):
 
 @pytest.mark.parametrize(("more", "notes"), [((), []), (("A", "B"), [1])])
 def test_sheets_that_are_not_read_are_counted(tmp_path, more, notes):
-    path = declare(
-        tmp_path / "toy", {"a.xlsx": workbook(*TWO, more=more)}, data=[{**PAIRS, "files": "*.xlsx"}]
-    )
+    files, data = {"a.xlsx": workbook(*TWO, more=more)}, [{**PAIRS, "files": "*.xlsx"}]
+    path = declare(tmp_path / "toy", files, data=data)
     facts = build_items(path, [], path.parent, "toy", "eng", tmp_path / "items.parquet")
     assert [*facts["account"]["data.0"]["notes"].values()] == notes
 

@@ -8,15 +8,10 @@ import pytest
 import yaml
 
 from blimpworks.audit.lineage import Jobs
+from blimpworks.benchmarks import paper as benchmarks_paper
 from blimpworks.benchmarks.build import build_items
 from blimpworks.benchmarks.drafts import export_benchmark
 from blimpworks.benchmarks.exhibits import specs_of
-from blimpworks.benchmarks.paper import (
-    ASSUMED_ITEMS,
-    declared_benchmarks,
-    find_declared,
-    named_sizes,
-)
 from blimpworks.campaign import registry
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, read_anew
@@ -74,8 +69,8 @@ def test_a_language_that_the_table_has_for_another_paper_is_one_of_the_benchmark
 
 def test_declarations_of_the_directory_go_before_those_of_the_repository(here):
     declare(here() / "rublimp", {"a.csv": CSV}, data=[PAIRS], label="Another")
-    assert declared_benchmarks()["rublimp"].label == "Another"
-    assert "turblimp" in declared_benchmarks()
+    assert benchmarks_paper.declared_benchmarks()["rublimp"].label == "Another"
+    assert "turblimp" in benchmarks_paper.declared_benchmarks()
 
 
 @pytest.mark.parametrize(
@@ -94,7 +89,7 @@ def test_a_broken_draft_is_one_sentence_for_whoever_names_it_alone(here, name, d
     assert "turblimp" in papers()
     assert campaign(benchmarks=["turblimp"], languages=["tur"])
     with pytest.raises(UserError, match=says):
-        find_declared(name)
+        benchmarks_paper.find_declared(name)
     with pytest.raises(UserError, match=says):
         campaign(declared=[f"config/benchmarks/{name}"])
     if name != "blimp":  # a paper's benchmark
@@ -152,7 +147,7 @@ def test_items_are_counted_where_the_files_are_and_never_guessed(here, tmp_path,
     else:
         assert benchmark.counted_units(settings, catalogue, "eng") == counted
     assert benchmark.expected_units(settings, catalogue, "eng") == (
-        2 if counted == 2 else ASSUMED_ITEMS
+        2 if counted == 2 else benchmarks_paper.ASSUMED_ITEMS
     )
     if isinstance(counted, str):  # the benchmark has no other items
         (row,) = (row for row in list_benchmarks(settings) if row.name == "mine")
@@ -192,7 +187,7 @@ def test_exhibits_that_compare_models_need_two(here):
         settings = campaign(benchmarks=["mine"], models=models, training={"recipes": recipes})
         specs = of_benchmarks(["mine"], settings, evaluated={"mine"})
         shown[len(models)] = {spec.name for spec in specs}
-        assert named_sizes(settings) == sizes[len(models)]
+        assert benchmarks_paper.named_sizes(settings) == sizes[len(models)]
     assert shown[2] - shown[1] == {"correlations"}
     assert "sizes" not in shown[2]
     everything = {spec.name for spec in specs_of("mine", set(), released=False)}
@@ -210,7 +205,7 @@ text,1,pairs,500,500,pairs,,,,
 def test_a_column_called_mean_with_right_options_is_no_way_of_counting(here):
     data = {"layout": "alternatives", "files": "a.csv", "options": ["good", "bad"]}
     path = declare(here() / "mine", {"a.csv": CSV}, data=[{**data, "right": "mean"}])
-    assert find_declared(str(path)).right == "all"
+    assert benchmarks_paper.find_declared(str(path)).right == "all"
 
 
 def test_printed_percentages_are_accuracies_of_phenomena_and_paradigms(here):
@@ -244,16 +239,13 @@ STATED = {"licence": "CC BY 4.0", "contact": "me@x.org", "bibtex": "@misc{x,\n  
 def test_licence_contact_and_bibtex_are_cited_and_exported(here, tmp_path):
     declare(here() / "mine", {"a.csv": CSV}, data=[PAIRS], **STATED)
     citation = registry.find_paper("mine").citation
-    assert {name: getattr(citation, name) for name in STATED} == {
-        name: text.strip() for name, text in STATED.items()
-    }
+    stated = {name: text.strip() for name, text in STATED.items()}
+    assert {name: getattr(citation, name) for name in STATED} == stated
     items = tmp_path / "items/mine/eng.parquet"
     build_items(here() / "mine/benchmark.yaml", [], here() / "mine", "mine", "eng", items)
     export_benchmark([items], tmp_path / "again", "Again", "Nobody")
     again = yaml.safe_load((tmp_path / "again/benchmark.yaml").read_text(encoding="utf-8"))
-    assert {name: again[name].strip() for name in STATED} == {
-        name: text.strip() for name, text in STATED.items()
-    }
+    assert {name: again[name].strip() for name in STATED} == stated
     record = {"inputs": [{"path": "a.csv"}], "outputs": [{"path": str(items)}], "verb": "build"}
     # The catalogue does not have the downloaded file.
     other = {"inputs": [], "outputs": [{"path": "b.csv"}], "verb": "retrieve"}

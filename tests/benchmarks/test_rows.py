@@ -57,10 +57,7 @@ def test_case_and_counting_are_as_the_rules_and_the_language_say():
 @pytest.mark.parametrize(
     ("template", "says"),
     [
-        (
-            "{gap[3]=form}",
-            "the word at index 3 is not in 'He ___ it.', whose 3 words have the",
-        ),
+        ("{gap[3]=form}", "the word at index 3 is not in 'He ___ it.', whose 3 words have the"),
         ("{gap['blank']=form}", "a.csv:7: 'blank' occurs 0 times in 'He ___ it.'; expected once"),
         ("{s['e']=form}", "'e' occurs 7 times in"),
         ("{gap[1]=from}", "has no column 'from', but 'form'; correct the template, or put text"),
@@ -72,17 +69,13 @@ def test_case_and_counting_are_as_the_rules_and_the_language_say():
     ],
 )
 def test_a_template_that_does_not_fit_a_row_is_refused(template, says):
-    with pytest.raises(UserError) as error:
+    with pytest.raises(UserError, match=re.escape(says)):
         cell(row(), template)
-    assert says in str(error.value)
 
 
 def test_a_name_that_only_some_rows_have_is_no_text(tmp_path):
     records = [{"s": "He runs.", "form": "run."}, {"s": "He runs."}]
-    for lines, says in (
-        (records, "no column 'form', and rows"),
-        (records[::-1], "a column 'form'"),
-    ):
+    for lines, says in ((records, "no column 'form', and"), (records[::-1], "a column 'form'")):
         data = {**PAIRS, "files": "*.jsonl", "good": "s", "bad": "{s[1]=form}"}
         with pytest.raises(UserError, match=f"a.jsonl:2 has {says}"):
             built(tmp_path / says[:2].strip(), {"a.jsonl": jsonl(*lines)}, data=[data])
@@ -200,11 +193,7 @@ def test_lines_of_aligned_files_are_rows(tmp_path, lang, more, expected):
         ({"en/generated.gold": "singular\t5\tis\tare\n"}, {}, "en/generated.text has 2 rows, and"),
         ({"en/generated.text": "Dogs bark .\n\n"}, {}, "en/generated.text:2 is empty; expected a"),
         ({}, {"aligned": [{**GOLD, "files": "*/generated.gold"}]}, "2 files of 'aligned'"),
-        (
-            {"de/generated.eval": "1\n"},
-            {},
-            "de/generated.eval is 'aligned', and belongs to no file",
-        ),
+        ({"de/generated.eval": "1\n"}, {}, "de/generated.eval is 'aligned', and belongs to no f"),
         ({}, {"aligned": [GOLD, {**EVAL, "columns": ["at"]}]}, "generated.eval:1: column 'at' is"),
         ({}, {"aligned": [{**EVAL, "columns": ["a", "b"]}]}, "is plain text, and has one column"),
     ],

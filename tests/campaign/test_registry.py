@@ -59,10 +59,8 @@ def test_a_table_that_two_papers_read_in_different_ways_is_refused(monkeypatch):
     )
     assert registry.file_reader(name) is not None
     other = replace(table, reader="json:load")
-    papers = {
-        **registry.papers(),
-        "new": replace(registry.find_paper("clams"), tables={name: other}),
-    }
+    new = replace(registry.find_paper("clams"), tables={name: other})
+    papers = {**registry.papers(), "new": new}
     monkeypatch.setattr(registry, "papers", lambda: papers)
     with pytest.raises(UserError, match=f"read their tables '{name}' in different ways"):
         registry.file_reader(name)

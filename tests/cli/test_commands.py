@@ -17,16 +17,8 @@ from blimpworks.campaign.engines import scorers
 from blimpworks.campaign.registry import exhibits
 from blimpworks.cli import ELSEWHERE, PANELS, _supervise, command_line, write_any_character
 from blimpworks.cluster import attempt
-from blimpworks.commands.declare import (
-    Declared,
-    Use,
-    code_of,
-    command,
-    declared_commands,
-    find_command,
-    library_arguments,
-    recorded_commands,
-)
+from blimpworks.commands import declare
+from blimpworks.commands.declare import Declared, Use, code_of, command, declared_commands
 from blimpworks.commands.options import of_language, option, written
 from blimpworks.errors import UserError
 from blimpworks.records.job import Command, Planned, planning
@@ -54,7 +46,7 @@ def planned(command: Declared, **arguments):
 def test_a_command_without_a_body_has_all_that_its_function_needs(name):
     command = BODILESS[name]
     uses = {each: Use() for each in command.uses}
-    given = library_arguments(command, dict.fromkeys(uses, None) | _texts(command))
+    given = declare.library_arguments(command, dict.fromkeys(uses, None) | _texts(command))
     inspect.signature(resolve_name(command.calls)).bind(**given)
     assert command.callback.__doc__
 
@@ -126,8 +118,8 @@ def test_two_commands_cannot_have_one_name(declared):
 def test_engines_and_exhibits_have_code_of_their_own_and_groups_words():
     names = {f"score {engine} {architecture}" for engine, architecture in scorers()}
     names |= {f"build_exhibit {key}" for key in exhibits()}
-    assert names <= recorded_commands().keys()
-    assert find_command("score kenlm ngram").code == code_of("score", "kenlm", "ngram")
+    assert names <= declare.recorded_commands().keys()
+    assert declare.find_command("score kenlm ngram").code == code_of("score", "kenlm", "ngram")
     assert declared_commands()["export_multiblimp"].words == ("export", "multiblimp")
     assert declared_commands()["build_lexicon"].words == ("build-lexicon",)
 

@@ -9,14 +9,6 @@ import sys
 import pytest
 
 from blimpworks.cluster import guard
-from blimpworks.cluster.guard import (
-    OverdueJobs,
-    end_orphans,
-    failed_jobs_text,
-    find_awaited,
-    is_alive,
-    register,
-)
 from blimpworks.errors import UserError
 from support.journal_kit import attempt, stand_in, write_attempts
 
@@ -83,18 +75,18 @@ Error in rule score_checkpoints:
     ],
 )
 def test_what_snakemake_waits_for_is_read_from_its_log_a_group_until_all_have_ended(log, waiting):
-    assert find_awaited(log) == waiting
+    assert guard.find_awaited(log) == waiting
 
 
 def test_of_a_group_the_jobs_that_failed_are_told(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert "5.log" in failed_jobs_text(GROUP_FAILED)
+    assert "5.log" in guard.failed_jobs_text(GROUP_FAILED)
     for number, cause in ((2, "done"), (3, "error")):
         log = tmp_path / f"logs/a/{number}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text(f"{cause}\n")
         write_attempts(log, attempt(cause))
-    _, name, words, _ = failed_jobs_text(GROUP_FAILED).splitlines()
+    _, name, words, _ = guard.failed_jobs_text(GROUP_FAILED).splitlines()
     assert (name, words) == ("  logs/a/3.log", "    error")
 
 
@@ -110,7 +102,7 @@ def test_of_a_group_the_jobs_that_failed_are_told(tmp_path, monkeypatch):
     ],
 )
 def test_a_run_waits_in_vain_when_all_its_jobs_are_overdue(looks, late):
-    overdue_jobs = OverdueJobs(overdue=100)
+    overdue_jobs = guard.OverdueJobs(overdue=100)
     assert [overdue_jobs.update({"1", "2"}, states, moment) for states, moment in looks][-1] == late
 
 
@@ -134,21 +126,21 @@ def run(tmp_path):
 
 def test_a_run_is_known_by_its_process_and_its_machine(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    path = register("run")
-    assert is_alive(path)
+    path = guard.register("run")
+    assert guard.is_alive(path)
     about = json.loads(path.read_text())
     # A process with the number of a dead run is not that run.
     path.write_text(json.dumps(about | {"started": "1"}))
-    assert not is_alive(path)
+    assert not guard.is_alive(path)
     path.write_text(json.dumps(about | {"host": f"not-{platform.node()}"}))
-    assert is_alive(path)
+    assert guard.is_alive(path)
     os.utime(path, (0, 0))
-    assert not is_alive(path)
+    assert not guard.is_alive(path)
     for damaged in ("{", "{}", "[]"):
         path.write_text(damaged)
-        assert not is_alive(path)
+        assert not guard.is_alive(path)
     path.unlink()
-    assert not is_alive(path)
+    assert not guard.is_alive(path)
 
 
 def test_slurm_is_asked_and_waited_for_only_where_a_dead_run_may_have_left_jobs(
@@ -159,14 +151,14 @@ def test_slurm_is_asked_and_waited_for_only_where_a_dead_run_may_have_left_jobs(
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     monkeypatch.setattr(guard, "CANCEL_SECONDS", 0.0)
     process, path = run
-    assert is_alive(path)
-    assert end_orphans(tmp_path) == []
+    assert guard.is_alive(path)
+    assert guard.end_orphans(tmp_path) == []
     assert not (tmp_path / "asked").exists()
     process.kill()
     process.wait()
-    assert not is_alive(path)
+    assert not guard.is_alive(path)
     with pytest.raises(UserError, match="squeue has not answered"):
-        end_orphans(tmp_path)
+        guard.end_orphans(tmp_path)
     assert path.exists()
 
 
@@ -179,7 +171,7 @@ def test_the_file_of_a_run_that_dies_meanwhile_stays_for_the_next(run, tmp_path,
         return True
 
     monkeypatch.setattr(guard, "_is_alive_after_waiting", look)
-    assert end_orphans(tmp_path) == []
+    assert guard.end_orphans(tmp_path) == []
     assert path.exists()
 
 
@@ -232,6 +224,6 @@ def test_a_failed_job_is_told_with_its_words_or_those_of_slurm(
     monkeypatch.chdir(tmp_path)
     if said is not None:
         (tmp_path / "a.log").write_text(said)
-    first, name, words, _ = failed_jobs_text(f"before\n{text}after\n").splitlines()
+    first, name, words, _ = guard.failed_jobs_text(f"before\n{text}after\n").splitlines()
     assert (first, name) == ("What failed:", "  a.log")
     assert words.strip().startswith(expected)

@@ -18,14 +18,8 @@ from blimpworks.campaign.paper import SENTENCE
 from blimpworks.campaign.scoring_jobs import ANSWERS_SUFFIX, CampaignSelection
 from blimpworks.campaign.settings.site import load_site
 from blimpworks.cli import app
-from blimpworks.cluster.plan import (
-    ANSWER_BYTES,
-    STORE_BYTES,
-    DryRun,
-    count_scored,
-    make_plan,
-    read_dry_run,
-)
+from blimpworks.cluster import plan as cluster_plan
+from blimpworks.cluster.plan import STORE_BYTES, DryRun, count_scored, make_plan, read_dry_run
 from blimpworks.cluster.plan_text import RunPlan, plan_text
 from blimpworks.cluster.text import number
 from blimpworks.papers.lmentry.paper import PROMPTS
@@ -173,7 +167,7 @@ def test_only_the_jobs_that_snakemake_names_are_planned():
 def test_stores_are_counted_by_the_token_and_more_gpu_hours_are_asked_for_than_expected(plan):
     scored = sum(model.tokens for model in plan.models if not model.model.endswith(ANSWERS_SUFFIX))
     prompts = 18 * 9 * PROMPTS  # models and languages of Multi-LMentry
-    assert plan.disk.stores == scored * STORE_BYTES + prompts * ANSWER_BYTES
+    assert plan.disk.stores == scored * STORE_BYTES + prompts * cluster_plan.ANSWER_BYTES
     for model in plan.models:
         assert model.gpu_hours <= model.hours * model.jobs * model.gpus + 1e-9
         # No job requests more time than the site allows; one that answers goes on in the next job.

@@ -15,18 +15,9 @@ from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.campaign.settings.site import CpuNodes, GpuKind, ModelNeeds, Site, load_site
 from blimpworks.campaign.table_files import read_rows
+from blimpworks.cluster import requests
 from blimpworks.cluster.needs import BYTES, Expectation, Setup, expected_work
-from blimpworks.cluster.requests import (
-    IN_TURN,
-    MOST_FACTOR,
-    UNKNOWN,
-    RetryScaling,
-    cpu_request,
-    minutes_to_ask,
-    retry_scaling,
-    score_request,
-    sized_request,
-)
+from blimpworks.cluster.requests import IN_TURN, UNKNOWN, RetryScaling, cpu_request, retry_scaling
 from blimpworks.cluster.slurm import slurm_states
 from blimpworks.errors import UserError
 from blimpworks.records import journal
@@ -80,14 +71,12 @@ def test_what_is_chosen_fits_on_one_node_and_holds_the_weights(parameters, kinds
 
 
 @given(sizes, kinds, st.integers(0, 4))
-def test_after_memory_ran_out_each_gpu_has_more_room_or_there_is_none_larger(
-    parameters, kinds, step
-):
+def test_after_memory_ran_out_each_gpu_has_more_room_or_there_is_none_larger(billions, kinds, step):
     try:
-        before = needs(parameters, *kinds, step=step)
+        before = needs(billions, *kinds, step=step)
     except UserError:
         return
-    after = needs(parameters, *kinds, step=step + 1)
+    after = needs(billions, *kinds, step=step + 1)
     assert after.spare_gb > before.spare_gb or after == before
 
 
@@ -100,7 +89,7 @@ THREE = (gpu(24), gpu(40), gpu(80))
 
 
 @pytest.mark.parametrize(
-    ("parameters", "kinds", "more", "message"),
+    ("billions", "kinds", "more", "says"),
     [
         (70.554, [gpu(24, per_node=2, label="L4")], {}, NOWHERE),
         (8, [gpu(80, host_memory_gb=10)], {}, "the host needs more memory than its 10 GB"),
@@ -113,32 +102,26 @@ THREE = (gpu(24), gpu(40), gpu(80))
         ),
     ],
 )
-def test_what_cannot_be_placed_is_refused_with_the_sum_and_what_to_do(
-    parameters, kinds, more, message
-):
-    with pytest.raises(UserError, match=message):
-        needs(parameters, *kinds, **more)
+def test_what_cannot_be_placed_is_refused_with_the_sum_and_what_to_do(billions, kinds, more, says):
+    with pytest.raises(UserError, match=says):
+        needs(billions, *kinds, **more)
 
 
 @pytest.mark.parametrize(
-    ("name", "gpus", "label"),
-    [
-        ("qwen3-0.6b", 1, "A100 40 GB"),
-        ("gemma-3-27b", 1, "A100 80 GB"),
-        ("llama-3.1-70b", 4, "A100 80 GB"),
-    ],
+    ("name", "gpus", "gb"),
+    [("qwen3-0.6b", 1, 40), ("gemma-3-27b", 1, 80), ("llama-3.1-70b", 4, 80)],
 )
-def test_models_of_the_papers_get_as_many_gpus_as_people_give_them(name, gpus, label):
+def test_models_of_the_papers_get_as_many_gpus_as_people_give_them(name, gpus, gb):
     row = MODELS[name]
     result = setup(row, EXAMPLE, row.engine, row.dtype).needs()
-    assert (result.gpus, result.gpu_kind.label) == (gpus, label)
+    assert (result.gpus, result.gpu_kind.label) == (gpus, f"A100 {gb} GB")
 
 
 ONE, SMALL = (gpu(80),), (gpu(80, per_node=2),)
 
 
 @pytest.mark.parametrize(
-    ("row", "kinds", "stated", "gpus", "memory"),
+    ("row", "kinds", "stated", "gpus", "gb"),
     [
         # Fewest GPUs are preferred, then least unused memory.
         ({"parameters": 27}, (gpu(40, per_node=8), gpu(141)), {}, 1, 141),
@@ -153,13 +136,11 @@ ONE, SMALL = (gpu(80),), (gpu(80, per_node=2),)
         ({"parameters": 70}, SMALL, {"memory_gb": 158}, 2, 80),
     ],
 )
-def test_the_site_the_table_or_the_sum_decides_among_ways_that_fit(
-    row, kinds, stated, gpus, memory
-):
+def test_the_site_the_table_or_the_sum_decides_among_ways_that_fit(row, kinds, stated, gpus, gb):
     site = Site(gpus=kinds, models={NAME: ModelNeeds(**stated)})
     row = model(8).model_copy(update=row)
     result = setup(row, site, row.engine).needs()
-    assert (result.gpus, result.gpu_kind.memory_gb) == (gpus, memory)
+    assert (result.gpus, result.gpu_kind.memory_gb) == (gpus, gb)
 
 
 def test_the_campaign_may_say_how_many_gpus_all_models_are_spread_over():
@@ -198,7 +179,7 @@ def test_a_job_that_scores_asks_for_its_kind_of_gpu_and_its_account():
     for account, expected in (("dear", "dear"), ("", None), (None, "us")):
         kind = gpu(80, name="h100", partition="fast", account=account, cores_per_gpu=12)
         site = Site(account="us", gpus=(kind,))
-        requested = score_request(site, setup(model(70), site).needs(), 90)
+        requested = requests.score_request(site, setup(model(70), site).needs(), 90)
         assert requested["gres"] == "gpu:h100:4"
         assert requested["cpus_per_task"] == 48
         assert requested["slurm_partition"] == "fast"
@@ -212,7 +193,8 @@ def test_jobs_in_turn_share_the_longest_time_on_the_same_gpus(tmp_path):
     write_attempts(log, attempt("walltime", 0), attempt("gpu_memory", 0))
     work = {tmp_path / "none.parquet": Expectation(10**9, 10)}
     alone, shared = (
-        sized_request(setup(model(8), site), work, log, shared=number) for number in (1, IN_TURN)
+        requests.sized_request(setup(model(8), site), work, log, shared=number)
+        for number in (1, IN_TURN)
     )
     assert (alone["runtime"], shared["runtime"]) == (300, 300 / IN_TURN)
     assert (alone["gres"], shared["gres"]) == ("gpu:b:1", "gpu:a:1")
@@ -225,7 +207,7 @@ def test_time_is_requested_for_the_number_format_in_which_a_job_runs(tmp_path):
     site = Site(gpus=(gpu(80, max_hours=1000),))
     work = {tmp_path / "none.parquet": Expectation(10**7, 10)}
     usual, slow = (
-        sized_request(setup(model(8), site, dtype=dtype), work, tmp_path / "job.log")
+        requests.sized_request(setup(model(8), site, dtype=dtype), work, tmp_path / "job.log")
         for dtype in ("bfloat16", "float32")
     )
     assert slow["runtime"] > 10 * usual["runtime"]
@@ -236,7 +218,7 @@ FAST = Site(gpus=(gpu(80, max_hours=2),))
 
 def on_gpus(minutes, memory_mb=1):
     request = replace(setup(model(8), FAST).needs(), memory_mb=memory_mb)
-    return score_request(FAST, request, minutes)
+    return requests.score_request(FAST, request, minutes)
 
 
 @pytest.mark.parametrize(
@@ -258,8 +240,8 @@ def test_a_request_beyond_the_node_is_refused(request_of, amounts, sentence):
 def test_minutes_to_ask_for_never_exceed_what_a_job_may_have(seconds, max_hours):
     site = Site(gpus=(gpu(80, max_hours=max_hours),))
     small = setup(model(8), site).needs()
-    minutes = minutes_to_ask(seconds, max_hours)
-    assert score_request(site, small, minutes)["runtime"] == minutes
+    minutes = requests.minutes_to_ask(seconds, max_hours)
+    assert requests.score_request(site, small, minutes)["runtime"] == minutes
     assert minutes >= min(seconds / 60, max_hours * 60 - 1)
 
 
@@ -313,10 +295,12 @@ def test_some_causes_change_nothing_wherever_they_stand(attempts, cause, place):
 def test_each_cause_changes_what_there_was_too_little_of(attempts, new):
     before = retry_scaling(attempts)
     after = lambda cause: retry_scaling([*attempts, attempt(cause, new)])  # noqa: E731
-    assert after("memory") == before._replace(memory=min(2 * before.memory, MOST_FACTOR))
+    assert after("memory") == before._replace(memory=min(2 * before.memory, requests.MOST_FACTOR))
     # Only an attempt without progress gets more time.
     factor = 1 if new else 2
-    assert after("walltime") == before._replace(minutes=min(factor * before.minutes, MOST_FACTOR))
+    assert after("walltime") == before._replace(
+        minutes=min(factor * before.minutes, requests.MOST_FACTOR)
+    )
     assert after("gpu_memory") == before._replace(gpu_step=before.gpu_step + 1)
 
 

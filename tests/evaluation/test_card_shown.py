@@ -486,8 +486,7 @@ def test_a_card_that_was_edited_or_moved_is_refused(told, evaluation, tmp_path):
         told("English", "small", f"{CARD}/index.html")
     page.write_text(before, encoding="utf-8")
     moved = evaluation.rename(tmp_path / "elsewhere")
-    with pytest.raises(
-        UserError, match=r"elsewhere/.* was made as .*; explain the numbers of that file"
-    ):
+    message = r"elsewhere/.* was made as .*; explain the numbers of that file"
+    with pytest.raises(UserError, match=message):
         told("English", "small", moved)
     moved.rename(evaluation)

@@ -12,20 +12,9 @@ from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.evaluation import machine as library
-from blimpworks.evaluation.machine import (
-    Machine,
-    check_memory,
-    choose_engine,
-    choose_format,
-    slow_formats,
-)
-from blimpworks.evaluation.models import (
-    ResolvedModel,
-    _with_names,
-    in_languages,
-    resolve_model,
-    resolve_models,
-)
+from blimpworks.evaluation import models as evaluation_models
+from blimpworks.evaluation.machine import Machine, check_memory, choose_engine, slow_formats
+from blimpworks.evaluation.models import _with_names, in_languages, resolve_model, resolve_models
 from blimpworks.evaluation.request import repository_catalogue, write_models
 from blimpworks.models.checkpoint import FILE_NAME, Description, read_checkpoint
 from blimpworks.models.hub import HubAddress
@@ -206,7 +195,7 @@ def test_names_are_those_of_the_last_part_and_longer_where_that_is_taken(folder,
 def test_a_path_without_further_folders_takes_no_name_of_the_catalogue(folder):
     row = resolve_model("gpt2", CATALOGUE).row
     ours = replace(resolve_model(str(folder), CATALOGUE), components=("gpt2",))
-    theirs = ResolvedModel("gpt2", row, ("gpt2",), in_catalogue=True)
+    theirs = evaluation_models.ResolvedModel("gpt2", row, ("gpt2",), in_catalogue=True)
     assert [m.row.name for m in _with_names([ours], {"gpt2"})] == ["gpt2-2"]
     assert [m.row.name for m in _with_names([ours, theirs], ())] == ["gpt2-2", "gpt2"]
 
@@ -365,7 +354,7 @@ HERE = {"engine": "transformers"}
 
 def model(name, **changes):
     row = CATALOGUE[name].model_copy(update=changes)
-    return ResolvedModel(name, row, (name,), in_catalogue=True)
+    return evaluation_models.ResolvedModel(name, row, (name,), in_catalogue=True)
 
 
 def test_what_a_model_needs_is_its_weights_and_what_its_engine_works_with():
@@ -408,7 +397,7 @@ def test_a_number_format_is_slow_where_no_instruction_is_for_it(cpuinfo, slow):
     ids=["slow", "slow, memory unknown", "float32 does not fit", "fast", "on a GPU"],
 )
 def test_a_slow_number_format_gives_way_to_float32_where_that_fits(machine, dtype):
-    chosen = choose_format(model("llama-3.1-8b", engine="transformers"), machine)
+    chosen = library.choose_format(model("llama-3.1-8b", engine="transformers"), machine)
     assert chosen.row.dtype == dtype
     note = "Llama3 8B is run in float32: this processor has no instructions for bfloat16"
     assert [each[: len(note)] for each in chosen.notes] == [note] * (dtype == "float32")

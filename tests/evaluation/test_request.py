@@ -324,10 +324,7 @@ def test_a_wrong_use_is_answered_with_what_to_do(words, says):
     [
         (lambda: blimpworks.load_results("src"), "^src has no campaign.yaml; expected the direct"),
         (lambda: blimpworks.load_items("demo_pairs", "Russian"), "'demo_pairs' has items in deu, "),
-        (
-            lambda: blimpworks.load_items("all", "deu"),
-            "^'all' in 'deu': name one benchmark and one",
-        ),
+        (lambda: blimpworks.load_items("all", "deu"), "^'all' in 'deu': name one benchmark and "),
         (lambda: blimpworks.evaluate("gtp2", out="x"), r"is not in the .* Did you mean 'gpt2'\?"),
     ],
 )

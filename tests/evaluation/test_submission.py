@@ -91,9 +91,8 @@ def compared(*models):
 
 def written(path):
     groups = json.loads(Path("out/small/main/left", path, "predictions.json").read_text())
-    return {
-        name: [each.pop("pred") for each in group["predictions"]] for name, group in groups.items()
-    }, groups
+    rows = {name: group["predictions"] for name, group in groups.items()}
+    return {name: [each.pop("pred") for each in own] for name, own in rows.items()}, groups
 
 
 def test_a_file_has_what_is_preferred_of_each_item_in_the_order_of_the_source(run):

@@ -315,10 +315,7 @@ REGRESSED = "{outcomes: [t], predictor: s, controls: [s], groups: g}"
         ("", "tasks"),
         ("{benchmark: b, label: B, mean: []}", "mean"),
         ("{benchmark: b, label: B}, {benchmark: c, label: B}", "two tasks have the label 'B'; exp"),
-        (
-            "{benchmark: b, label: B, measure: variance}",
-            "and regression need each other",
-        ),
+        ("{benchmark: b, label: B, measure: variance}", "and regression need each other"),
         (f"{{benchmark: b, label: B, measure: variance, regression: {REGRESSED}}}", "distinct col"),
         ("{benchmark: b, label: B, measure: correlation, mean: [lang]}", "leave 'mean' out"),
         ("{benchmark: b, label: B, mean: [paradigm, lang, phenomenon]}", "the wider group first"),
@@ -449,10 +446,8 @@ def test_a_suite_of_which_nothing_is_run_is_refused(tmp_path):
 
 
 def test_tasks_whose_files_are_nowhere_are_named_before_the_run(tmp_path):
-    names = ("babylm_blimp",)
-    evaluation = Evaluation(
-        "auto", names, suite="babylm-strict", local_benchmarks=[*LOCAL["babylm-strict"]]
-    )
+    names, local = ("babylm_blimp",), [*LOCAL["babylm-strict"]]
+    evaluation = Evaluation("auto", names, suite="babylm-strict", local_benchmarks=local)
     evaluation.add_local_tasks(tmp_path / "out")
     assert evaluation.benchmarks == names
     assert [note.partition(". ")[0] for note in evaluation.notes] == [

@@ -27,17 +27,10 @@ from blimpworks.campaign.paper import FORMATS
 from blimpworks.campaign.registry import exhibits, find_exhibit, of_benchmarks, papers
 from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
+from blimpworks.exhibits import exhibit as exhibit_module
 from blimpworks.exhibits import fonts
 from blimpworks.exhibits import render as rendering
-from blimpworks.exhibits.exhibit import (
-    Cell,
-    Document,
-    Exhibit,
-    Labels,
-    Section,
-    read_document,
-    sheets,
-)
+from blimpworks.exhibits.exhibit import Cell, Document, Exhibit, Labels, Section, sheets
 from blimpworks.exhibits.formulas import Formula
 from blimpworks.exhibits.shared import best_of_each
 from blimpworks.exhibits.style import BARS, POINTS, frame_of, house_style, new_figure, with_ends
@@ -131,7 +124,7 @@ def test_a_table_has_the_columns_of_its_widest_section(order):
 def test_an_exhibit_as_data_is_read_as_the_sheets_that_were_written(tmp_path):
     path = tmp_path / "small.json"
     rendering.render(SMALL, [path])
-    assert read_document(path) == Document(SMALL.title, SMALL.caption, sheets(SMALL))
+    assert exhibit_module.read_document(path) == Document(SMALL.title, SMALL.caption, sheets(SMALL))
 
 
 def test_the_best_as_printed_are_all_those_that_tie():

@@ -35,7 +35,7 @@ EXCEPTED = {
         papers.lmentry.items.dialogues papers.lmentry.exhibits.prompts
         papers.urblimp.items.patterns records.digest benchmarks.predictions records.job
         cli.__init__ audit.check audit.stale cluster.software interop.datasets exhibits.render
-        report.inventory
+        report.inventory analysis.parity
     """,
     MADE: """
         analysis.scoring_variants audit.diff audit.evidence audit.explain audit.explain_text

@@ -10,13 +10,9 @@ from tokenizers.processors import TemplateProcessing
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM, AutoTokenizer
 
 from blimpworks.errors import UserError
+from blimpworks.generation import engine as generation_engine
 from blimpworks.generation.conversation import Conversation, PromptRequest, pin_date
-from blimpworks.generation.engine import (
-    ANSWER_CODE,
-    answer_items,
-    collect_answers,
-    load_generation_engine,
-)
+from blimpworks.generation.engine import ANSWER_CODE, collect_answers, load_generation_engine
 from blimpworks.generation.engines import ENTRIES as VLLM_ENTRIES
 from blimpworks.generation.engines import TransformersGenerator, read_row
 from blimpworks.generation.reasoning import END, START, strip_reasoning
@@ -54,7 +50,7 @@ def run(tmp_path):
         systems = {"eng": SYSTEM, "deu": "ein Pferd"} if systems is None else systems
         manifest, store = folder / "manifest.json", folder / "shards"
         how = {"watch": watch} if watch else {}
-        result = answer_items(
+        result = generation_engine.answer_items(
             items, systems, checkpoint, store, manifest, "transformers", options, **how
         )
         shards = Shards(manifest, store)

@@ -30,14 +30,6 @@ from blimpworks.papers.lmentry.judging.judge import FURTHER_COLUMNS
 from blimpworks.papers.multiblimp.tables import RELEASED_SCHEMA
 from blimpworks.tables import PROMPTS, TableSchema
 from support import crate_kit, tiny
-from support.crate_kit import (
-    build_results,
-    differing_cells,
-    run,
-    seed_cache,
-    verdict,
-    write_campaign,
-)
 from support.forgery import alter_a_byte, embellished, forge
 from support.paths import DATA
 
@@ -60,15 +52,15 @@ PANDAS_ALONE = "import sys; sys.modules['blimpworks'] = sys.modules['pyarrow'] =
 def campaign(tmp_path_factory):
     here = tmp_path_factory.mktemp("campaign")
     with chdir(here):
-        build_results(Path("results"))
-    write_campaign(here / "small.yaml", "results")
+        crate_kit.build_results(Path("results"))
+    crate_kit.write_campaign(here / "small.yaml", "results")
     return here
 
 
 @pytest.fixture(scope="module")
 def exported(campaign):
     with chdir(campaign):
-        run("export", "crate", "results", "crate", "--campaign", "small.yaml")
+        crate_kit.run("export", "crate", "results", "crate", "--campaign", "small.yaml")
     return campaign / "crate"
 
 
@@ -88,7 +80,7 @@ def scratch(campaign, tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    return seed_cache(tmp_path_factory.mktemp("cache") / "http")
+    return crate_kit.seed_cache(tmp_path_factory.mktemp("cache") / "http")
 
 
 def graph_of(crate):
@@ -102,12 +94,12 @@ def ids(value):
 
 @pytest.mark.parametrize("profile", ["workflow-run-crate", "provenance-run-crate"])
 def test_the_validator_accepts_the_crate_at_its_required_level(exported, cache, profile):
-    assert verdict(exported, cache, profile) == []
+    assert crate_kit.verdict(exported, cache, profile) == []
 
 
 def test_every_cell_can_be_computed_again_from_the_tables_of_the_crate(exported):
     assert "judgements" in set(tables.read_csv(exported / "cells.csv")["source"])
-    assert differing_cells(exported) == []
+    assert crate_kit.differing_cells(exported) == []
 
 
 @pytest.mark.long
@@ -117,8 +109,8 @@ def test_a_whole_crate_is_valid_and_every_cell_of_every_paper_can_be_computed_ag
 ):
     crate = evidence.path / "results/demo/crate"
     assert set(tables.read_csv(crate / "cells.csv")["form"]) == {"measured", "published"}
-    assert differing_cells(crate) == []
-    assert verdict(crate, cache) == []
+    assert crate_kit.differing_cells(crate) == []
+    assert crate_kit.verdict(crate, cache) == []
 
 
 def test_the_readme_computes_a_number_with_nothing_but_pandas(exported):
@@ -173,10 +165,7 @@ def test_every_file_is_listed_with_its_checksum(exported):
 
 
 def test_the_same_results_make_the_same_crate(exported, here, tmp_path):
-    write_crate(
-        plan(),
-        tmp_path / "again",
-    )
+    write_crate(plan(), tmp_path / "again")
     assert tiny.contents(tmp_path / "again") == tiny.contents(exported)
 
 
@@ -201,11 +190,11 @@ def test_scores_compression_and_authors_are_there_for_the_asking(here, tmp_path)
     who = "Ada Lovelace <https://orcid.org/0000-0002-1825-0097>"
     options = ("--exhibit", "multiblimp/table5", "--table", "scores", "--gzip", "--author", who)
     crate = tmp_path / "crate"
-    run("export", "crate", "results", crate, "--campaign", "small.yaml", *options)
+    crate_kit.run("export", "crate", "results", crate, "--campaign", "small.yaml", *options)
     scores = tables.read_csv(crate / "tables/scores/multiblimp/grams/eng.csv.gz")
     logprobs = scores["good_logprobs"].map(json.loads).map(sum)
     assert logprobs.tolist() == pytest.approx(scores["logprob_good"].tolist(), abs=1e-3)
-    assert differing_cells(crate) == []
+    assert crate_kit.differing_cells(crate) == []
     graph = graph_of(crate)
     assert graph["./"]["author"] == {"@id": "https://orcid.org/0000-0002-1825-0097"}
     assert graph["https://orcid.org/0000-0002-1825-0097"]["name"] == "Ada Lovelace"
@@ -314,7 +303,7 @@ def plan(results="results", campaign="small.yaml", **wish):
     ],
 )
 def test_what_is_not_there_is_refused(scratch, wish, message):
-    write_campaign(Path("other.yaml"), "elsewhere")
+    crate_kit.write_campaign(Path("other.yaml"), "elsewhere")
     with pytest.raises(UserError, match=message):
         plan(**wish)
 
@@ -351,11 +340,11 @@ def test_nothing_given_away_says_where_it_was_made(tmp_path, monkeypatch):
     work.mkdir()
     monkeypatch.chdir(work)
     results = private / "scratch/results"
-    build_results(results)
-    write_campaign(work / "small.yaml", str(results), mirror=str(private / "scratch"))
-    run("export", "crate", results, "crate", "--campaign", "small.yaml")
-    run("export", "croissant", results, "croissant", "--campaign", "small.yaml")
-    run("export", "lm-eval", results, "harness", "--benchmark", "multiblimp")
+    crate_kit.build_results(results)
+    crate_kit.write_campaign(work / "small.yaml", str(results), mirror=str(private / "scratch"))
+    crate_kit.run("export", "crate", results, "crate", "--campaign", "small.yaml")
+    crate_kit.run("export", "croissant", results, "croissant", "--campaign", "small.yaml")
+    crate_kit.run("export", "lm-eval", results, "harness", "--benchmark", "multiblimp")
     places = [str(tmp_path), str(Path.home()) + "/", platform.node() + '"', "ada/"]
     given = ("crate", "croissant", "harness/grams")
     files = [path for name in given for path in (work / name).rglob("*")]

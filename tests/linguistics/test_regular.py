@@ -42,8 +42,7 @@ def test_no_expression_takes_longer_than_its_text(text):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["(a", "(?!a)b", "a{1001}", "((a{1000}){1000}){1000}", r"(a)\1", "(?<=a)b", "a(?=b)"],
+    "text", ["(a", "(?!a)b", "a{1001}", "((a{1000}){1000}){1000}", r"(a)\1", "(?<=a)b", "a(?=b)"]
 )
 def test_what_re2_does_not_know_is_refused(text):
     with pytest.raises(ValueError, match=r"."):

@@ -250,9 +250,8 @@ def test_the_tokenizer_and_template_of_an_adapter_replace_those_of_its_base(orig
     (base / "adapter_config.json").write_text("{}")
     write_adapter(tmp_path / "other", base)
     settings = json.loads((base / "tokenizer_config.json").read_text())
-    (tmp_path / "other" / "tokenizer_config.json").write_text(
-        json.dumps(settings | {"chat_template": template})
-    )
+    settings["chat_template"] = template
+    (tmp_path / "other" / "tokenizer_config.json").write_text(json.dumps(settings))
     merged = converted.merge_adapter(tmp_path / "other")
     assert load_tokenizer(merged).tokenizer.chat_template == template
     assert not (merged / "adapter_config.json").exists()
@@ -261,10 +260,7 @@ def test_the_tokenizer_and_template_of_an_adapter_replace_those_of_its_base(orig
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        (
-            {"use_dora": True},
-            "use_dora is true, which plain lora.*expected the settings of a plain",
-        ),
+        ({"use_dora": True}, "use_dora is true, which plain lora.*expected the settings of a pl"),
         ({"peft_type": "IA3"}, "peft_type: input should be 'lora'"),
         ({"modules_to_save": ["lm_head"]}, r"modules_to_save is \['lm_head'\], which plain lora"),
         ({"r": 8}, r"has matrices of rank 4, and r is 8 in adapter_config"),

@@ -16,17 +16,9 @@ from blimpworks.cli import app
 from blimpworks.cluster import requests
 from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path
+from blimpworks.models import corpus as models_corpus
 from blimpworks.models.checkpoint import Trained, seal, trained_checkpoint
-from blimpworks.models.corpus import (
-    build_corpus,
-    encode,
-    join_corpora,
-    read_corpus,
-    read_words,
-    sentences_of,
-    split_corpus,
-    take_released,
-)
+from blimpworks.models.corpus import read_corpus, read_words, sentences_of, take_released
 from blimpworks.models.lstm import LstmModel, LstmSettings, _save, mean_loss, measure_perplexity
 from blimpworks.models.text import join_text
 from blimpworks.tables import PERPLEXITIES, read_table
@@ -42,7 +34,7 @@ def build(directory, lines, options=PLAIN, items=(), tokens=None, sentences=None
     text = directory / "text.txt"
     text.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     corpus = directory / "corpus" / "corpus.json"
-    build_corpus(tokens, sentences, [text], list(items), corpus, options, **more)
+    models_corpus.build_corpus(tokens, sentences, [text], list(items), corpus, options, **more)
     return corpus
 
 
@@ -91,7 +83,7 @@ def test_no_word_is_outside_the_vocabulary_and_the_rare_are_unknown_and_counted(
 def test_parts_have_their_shares_of_the_tokens(lengths, shares):
     sentences = [(str(number),) * length for number, length in enumerate(lengths)]
     named = dict(zip(SPLITS, shares, strict=True))
-    parts = split_corpus(sentences, settings.CorpusShares(**named))
+    parts = models_corpus.split_corpus(sentences, settings.CorpusShares(**named))
     assert [*parts["train"], *parts["valid"], *parts["test"]] == sentences
     for split, share in named.items():
         # If a boundary is within a sentence, the whole sentence goes to one side.
@@ -213,7 +205,7 @@ def test_several_languages_are_the_concatenation_of_their_corpora(tmp_path):
         build(tmp_path / "b", [f"phrase {n} finit ." for n in range(40)]),
     ]
     joined = tmp_path / "multi" / "corpus.json"
-    result = join_corpora(parts, joined)
+    result = models_corpus.join_corpora(parts, joined)
     for split in SPLITS:
         assert texts(joined)[split] == [line for part in parts for line in texts(part)[split]]
     words = [read_words(part.parent / "vocabulary.txt") for part in parts]
@@ -228,7 +220,7 @@ def test_corpora_with_other_words_are_not_joined(tmp_path):
         build(tmp_path / "b", numbered(40), settings.CorpusOptions(unknown_share=1)),
     ]
     with pytest.raises(UserError, match="have words by the rules split, whitespace; expected one"):
-        join_corpora(parts, tmp_path / "multi" / "corpus.json")
+        models_corpus.join_corpora(parts, tmp_path / "multi" / "corpus.json")
 
 
 def test_an_altered_corpus_is_refused(tmp_path):
@@ -321,7 +313,7 @@ def test_training_says_the_perplexity_that_is_measured_after_it(tmp_path):
     # Far better than chance among the words.
     assert row["perplexity"] < len(read_words(corpus.parent / "vocabulary.txt")) / 2
     ids = {word: n for n, word in enumerate(read_words(corpus.parent / "vocabulary.txt"))}
-    encoded = encode(sentences_of(corpus.parent / "test.txt"), ids)
+    encoded = models_corpus.encode(sentences_of(corpus.parent / "test.txt"), ids)
     assert row["words"] == len(encoded) // 10 * 10 - 10
 
 

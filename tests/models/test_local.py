@@ -135,12 +135,6 @@ def test_weights_that_are_there_twice_are_counted_and_taken_once(folder, tmp_pat
 QUANTISED = {"quantization_config": {"quant_method": "gptq", "bits": 4}}
 
 
-def pack_weights(folder: Path) -> None:
-    path = folder / "model.safetensors"
-    tensors = load_file(path)
-    save_file({n: v.to(torch.int32) if "proj" in n else v for n, v in tensors.items()}, path)
-
-
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
@@ -152,13 +146,15 @@ def pack_weights(folder: Path) -> None:
     ],
 )
 def test_parameters_of_quantised_weights_are_not_made_up(folder, settings, says):
-    pack_weights(folder)
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    save_file({n: v.to(torch.int32) if "proj" in n else v for n, v in tensors.items()}, path)
     configure(**settings)(folder)
     facts = facts_of(folder)
     assert facts.quantisation == says
     if says:
         assert facts.parameters is None
-        assert facts.file_gb == (folder / "model.safetensors").stat().st_size / 1e9
+        assert facts.file_gb == path.stat().st_size / 1e9
     else:
         assert 0 < facts.parameters * 4e-9 < facts.file_gb / 2
 
@@ -281,12 +277,10 @@ def test_a_vocabulary_of_words_that_python_divides_is_read(trained, tmp_path, mo
     assert first_token_of(folder, "masked", "mine") == ("bos", "")
 
 
-@pytest.mark.parametrize(("architecture", "role"), [("causal", "bos"), ("masked", "mask")])
-def test_a_token_that_the_model_was_not_trained_with_is_refused(
-    trained, tmp_path, architecture, role
-):
+@pytest.mark.parametrize(("kind", "role"), [("causal", "bos"), ("masked", "mask")])
+def test_a_token_that_the_model_was_not_trained_with_is_refused(trained, tmp_path, kind, role):
     """It has an id that transformers made up, and a row of an embedding that was only padding."""
-    folder = tiny.unsealed(trained(architecture), tmp_path / "mine")
+    folder = tiny.unsealed(trained(kind), tmp_path / "mine")
     edit(folder / "tokenizer_config.json", **{f"{role}_token": "<new>"})
     with pytest.raises(UserError, match=r"the token '<new>', which tokenizer\.json lacks"):
         facts_of(folder)

@@ -98,10 +98,8 @@ def test_a_checkpoint_has_the_code_as_data_and_the_model_keeps_its_files(own, ra
     assert sha256((folder / FILE).read_bytes()).hexdigest() == digest == digest_of(folder)
     assert {path: path.read_bytes() for path in own.rglob("*") if path.is_file()} == before
     facts = facts_of(folder)
-    assert (facts.code, facts.parameters) == (
-        digest,
-        facts_of(own, UserChoice(trusted=[digest])).parameters,
-    )
+    trusted = facts_of(own, UserChoice(trusted=[digest]))
+    assert (facts.code, facts.parameters) == (digest, trusted.parameters)
     # Taken again, as by a person who received the checkpoint.
     with pytest.raises(UserError, match="nobody consented to it, so nothing of it is run"):
         sealed(folder)
@@ -276,7 +274,7 @@ def test_vllm_runs_no_code_of_a_model(own, ran, monkeypatch):
     evaluation = Evaluation(trusted=[digest])
     evaluation.resolve([str(own)])
     [model] = evaluation.models
-    assert (model.row.engine, model.code) == ("transformers", digest)
+    assert (model.row.engine, model.facts.code) == ("transformers", digest)
     assert model.notes == (f"own runs code of its own: {digest}.",)
     with pytest.raises(UserError, match="--engine is 'vllm', which runs no code of a model's own"):
         Evaluation(trusted=[digest], engine="vllm").resolve([str(own)])
@@ -312,7 +310,7 @@ def test_checkpoints_of_a_run_are_listed_by_their_code(own, ran, tmp_path):
     assert advice.endswith(f"\n  --run-model-code {digest},{other}")
     evaluation = Evaluation(trusted=[digest, other])
     evaluation.resolve([f"{run}/chck_{n}M" for n in (1, 2, 3)])
-    assert [model.code for model in evaluation.models] == [digest, digest, other]
+    assert [model.facts.code for model in evaluation.models] == [digest, digest, other]
     assert not ran()
 
 

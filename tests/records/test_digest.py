@@ -81,13 +81,6 @@ REGISTRY.update(a=1)
 }
 
 
-def digests_in(source, *entries):
-    code = "import sys; from blimpworks.records.digest import code_digest as d; "
-    command = [sys.executable, "-c", code + "print(*map(d, sys.argv[1:]))", *entries]
-    environment = os.environ | {"PYTHONPATH": str(source)}
-    return subprocess.check_output(command, env=environment, text=True).split()
-
-
 @pytest.fixture
 def source(tmp_path):
     """Make a package with the small one and the modules that compute digests."""
@@ -277,7 +270,10 @@ def test_a_changed_formula_changes_only_what_uses_it(copy, package_at):
 def test_a_digest_is_kept_for_the_next_process_until_any_file_of_the_package_changes(source):
     def digest(*edits):
         write_modules(source, *edits)
-        return digests_in(source.parent, ENTRY)
+        code = "from blimpworks.records.digest import code_digest as d; "
+        command = [sys.executable, "-c", f"{code}print(d({ENTRY!r}))"]
+        environment = os.environ | {"PYTHONPATH": str(source.parent)}
+        return subprocess.check_output(command, env=environment, text=True).split()
 
     first = digest()
     [file] = (source / "__pycache__").glob("digests-*.json")

@@ -85,11 +85,7 @@ NEEDS = [HubNeed("lab/open", True), HubNeed("lab/shut", True), HubNeed("lab/any"
     ("token", "needs", "said"),
     [
         ("", NEEDS, ["no token of the hub for gated models (lab/open, lab/shut): accept"]),
-        (
-            "hf_x",
-            NEEDS,
-            ["lab/shut: its licence is not accepted (https://huggingface.co/lab"],
-        ),
+        ("hf_x", NEEDS, ["lab/shut: its licence is not accepted (https://huggingface.co/lab"]),
         # The download retries a busy hub.
         ("hf_x", [HubNeed("lab/busy", True)], []),
     ],

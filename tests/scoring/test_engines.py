@@ -30,13 +30,11 @@ def open_engine(checkpoint, **settings):
 
 
 TEXTS = ["the dog sees the cat.", "the nurse hears the birds", "teachers like the água!", "dog"]
+PSEUDO_LIKELIHOODS = ("original", "within_word_l2r", "next_token")
 SEQ2SEQ_FORMS = ("masked", "target", "copy", "masked_after_bos", "continued")
 FORMS = [
     ("lstm", {}),
-    *(
-        ("masked", {"masked": {"pll": pll}})
-        for pll in ("original", "within_word_l2r", "next_token")
-    ),
+    *(("masked", {"masked": {"pll": pll}}) for pll in PSEUDO_LIKELIHOODS),
     *(("encoder-decoder", {"seq2seq": {"form": form}}) for form in SEQ2SEQ_FORMS),
 ]
 
@@ -291,9 +289,8 @@ def decisions(values):
 
 
 def minicons(checkpoint, **options):
-    scorer = pytest.importorskip(
-        "minicons.scorer", reason="minicons is not installed (envs/dev.in)"
-    )
+    reason = "minicons is not installed (envs/dev.in)"
+    scorer = pytest.importorskip("minicons.scorer", reason=reason)
     model = scorer.IncrementalLMScorer(str(checkpoint.parent), "cpu")
     sums = model.sequence_score(SENTENCES, reduction=lambda each: each.sum(0).item(), **options)
     return np.array(sums)

@@ -100,16 +100,8 @@ def test_verdicts_are_compared_with_the_labels_of_a_reader(tmp_path):
 
 def test_every_benchmark_is_tried():
     scripts = {path.stem for path in (REPOSITORY / "benchmarks").glob("*.py")}
-    assert scripts == {
-        *TINY,
-        *OF_THE_MIRROR,
-        *OF_VLLM,
-        *OF_A_RELEASE,
-        *OF_A_PEER,
-        *SHARED,
-        "ties",
-        "reading",
-    }
+    tried = {*TINY, *OF_THE_MIRROR, *OF_VLLM, *OF_A_RELEASE, *OF_A_PEER, *SHARED}
+    assert scripts == tried | {"ties", "reading"}
 
 
 FIRST_WORD = """

@@ -38,6 +38,7 @@ from support.tiny_architectures import PAIRS, TEXTS, build, entries, form_of
 DOCUMENT = REPOSITORY / "docs" / "models.md"
 SPREADS_OF = {"float32": (0.3, 0.1, 0.05), "bfloat16": (0.02,)}
 """Standard deviations of weights by number format; wide weights make a leak large."""
+NUMBERS_OF_EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 NOT_FINITE = "its scores are not finite"
 
 TITLES = {
@@ -185,12 +186,6 @@ def ways(config, form):
     return [ScoringOptions(sharing=sharing) for sharing in ("never", "always")]
 
 
-def is_mixture(config):
-    names = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
-    text = config.get_text_config()
-    return any((getattr(text, name, 0) or 0) > 1 for name in names)
-
-
 def compare(entry, dtype, directory, truth, plain):
     """Compare the product's scores of a model with the loop's, in each way of scoring."""
     details, exceeded = [], 0
@@ -209,7 +204,9 @@ def compare(entry, dtype, directory, truth, plain):
             size = np.abs(difference(scores, alone)).max()
             details.append(f"{way}: {size:.2g}, {exceeded / noise:.2g} x the noise {noise:.2g}")
             # Scores of a mixture of experts depend on the batch; shared prefixes add no difference.
-            batch = is_mixture(truth.config) and len(details) == 1
+            text = truth.config.get_text_config()
+            mixture = any((getattr(text, name, 0) or 0) > 1 for name in NUMBERS_OF_EXPERTS)
+            batch = mixture and len(details) == 1
             right = spread_of(error) < (4 if batch else 2) * noise
         if not right:
             return Verdict("wrong", "; ".join(details))

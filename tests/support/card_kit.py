@@ -95,9 +95,8 @@ def write_evaluation(root, texts=sentences, margins_of=MARGINS, ratings=None):
             scores = Path(model_table(root, "scores", "pairs", lang, model))
             judging_kit.write_scores(scores, rows, statuses)
             judged = Path(model_table(root, "judgements", "pairs", lang, model))
-            with Job(
-                recorded_commands()["judge"], inputs=[items, scores], outputs=[judged], params={}
-            ):
+            command = recorded_commands()["judge"]
+            with Job(command, inputs=[items, scores], outputs=[judged], params={}):
                 judge(items, scores, judged, Rules(["full_sentence"], [WRONG], 0.01))
             judgements.append((model, lang, judged))
     compute_accuracies(judgements, "pairs", root / "accuracies/pairs.parquet")

@@ -265,6 +265,10 @@ RECORD: dict[str, Any] = {
     "outputs": [{"path": "a.parquet", "sha256": "0" * 64, "bytes": 1}],
     **{"git": {"commit": None, "clean": None}, "host": {"platform": "x"}},
 }
+CARD = {"format": FORMAT, "models": {}}
+NOUNS, WORDS = "the\nauthor\nlaughs\n", "<unk>\n<eos>\nthe\ncat\n"
+SENTENCES = "The cat sleeps .\nHe runs .\n"
+GPT2 = {"architectures": ["GPT2LMHeadModel"]}
 INDEX = {"weight_map": {"w": "a", "v": "b"}}
 EXHIBIT = {"title": "One", "caption": "Two", "sheets": []}
 COMPARISON = "paper,exhibit,row,column,printed,unit,recomputed,status,note\n" + "".join(
@@ -296,6 +300,14 @@ def numbered(path):
 
 def resources(path):
     return read_resources(sorted(path.parent.iterdir()))
+
+
+def configuration(path):
+    return read_json(path, "a model's config.json")
+
+
+def weights(path):
+    return files_of_index(path, ("a", "b"), "m")
 
 
 def rule(path):
@@ -331,219 +343,112 @@ SHEET = "id,prompt,correct\r\n" + "".join(f"r{n},Say {n}.,yes\r\n" for n in rang
 DIALOGUES = jsonl(*({"system": "S", "prompt": f"p{n}", "answer": "a"} for n in range(3)))
 
 
-TABLES, SETTINGS, PACKS = "campaign.table_files", "campaign.settings.base", "papers.lmentry.items."
-CLAMS, BLIMP, DECLARED_DATA = "papers.clams.", "papers.blimp.", "benchmarks.readers"
 ROWS, NULS = LAST_CELL | WIDE, {"nuls": "words are taken as they are"}
+SET = WIDE | {"repeat_line": "judging counts a pair that stands twice"}
+WORD_LIST = LINES | WIDE | {"empty": FREE, "deep": FREE}
+NUMBERED = dict.fromkeys(("cut", "repeat_line", "nuls", "wide"), CHECKED)
+LABELLED = WIDE | dict.fromkeys(("repeat_line", "empty", "blank", "deep", "cut"), LABELS)
+JOURNAL = TEXT | dict.fromkeys(("utf16", "bad_byte", "noise"), CUT_OFF)
+JOURNAL |= {"missing": "no attempt has been made"}
+VOCABULARY = WIDE | {"cut": "released vocabularies may end in a word"}
+DRAWN = WIDE | {"repeat_line": "draws may repeat"}
+COMPARED = WIDE | dict.fromkeys(("repeat_line", "lose_cell", "cut", "nuls"), RECORDED)
+UNSCORED = JSON | {"missing": "nothing is scored yet"}
+DEMO_TABLE = DEMO / "data/unimorph/eng/eng"
+PARADIGM_FILE = CONFIG / f"blimp/paradigms/{PARADIGM}.yaml"
 
+READERS_OF = {
+    # by module that opens the file: name, file, reader, and damage that it may not see
+    "campaign.table_files": [
+        ("languages", *table("languages.tsv", LanguageRow), ROWS),
+        ("treebanks", *table("treebanks.tsv", TreebankRow), ROWS),
+        ("sources", *table("sources.tsv", SourceRow), ROWS),
+        ("models", *table("models.tsv", ModelRow), ROWS),
+        ("groups", *table("language_groups.tsv", GroupRow), ROWS),
+        ("frequency codes", *table("frequency_codes.tsv", FrequencyCodesRow), ROWS),
+        ("reasons", *table("published/blimp/reasons.tsv", ReasonRow), ROWS),
+        ("blimp nouns", copied(LEXICON, "nouns.tsv"), lexicon, ROWS),
+        ("printed numbers", text_file("table1.csv", PRINTED), printed_numbers, ROWS),
+        ("exhibits", text_file("specs.tsv", SPECS), lambda p: read_specs(p, "x", "y"), ROWS),
+    ],
+    "campaign.settings.base": [
+        ("campaign", beginning(DEMO / "config.yaml"), load_campaign, YAML),
+        ("benchmark declaration", copied(DEMO_PAIRS, "benchmark.yaml"), Declaration.read, YAML),
+        ("blimp paradigm", beginning(PARADIGM_FILE), read_paradigm, YAML),
+        ("blimp classes", copied(LEXICON, "classes.yaml"), lexicon, YAML),
+        ("language pack", beginning(CONFIG / "lmentry/languages/fra.yaml"), read_pack, YAML),
+        ("tasks", beginning(CONFIG / "lmentry/tasks.yaml"), read_declarations, YAML),
+        ("urblimp language", beginning(HINDI / "language.yaml"), read_language, YAML),
+        ("orthography", beginning(HINDI / "language.yaml"), read_orthography, YAML),
+        ("urblimp rules", beginning(HINDI / "oblique_verb.yaml"), rule, YAML),
+    ],
+    "linguistics.treebanks": [
+        ("conllu", text_file("x.conllu", TREES), trees, WIDE | NULS | COMMENTS)
+    ],
+    "papers.multiblimp.items.lexicon": [
+        ("unimorph", beginning(DEMO_TABLE, 30, "eng"), unimorph, WIDE | NULS)
+    ],
+    "papers.multiblimp.analysis": [("glotcc", text_file("totals.tsv", GLOTCC), read_totals)],
+    "papers.clams.morphology": [(f"wals {name}", among(WALS, name), complexity) for name in WALS],
+    "papers.clams.items.build": [
+        ("clams set", text_file("simple_agrmt.txt", SETS), lambda p: [*read_pairs(p)], SET)
+    ],
+    "papers.clams.items.grammar.model": [
+        (f"clams {name}", copied(GRAMMARS, name), grammar, LINES | WIDE | NULS)
+        for name in ("simple_agrmt.avg", "common.avg")
+    ],
+    "papers.clams.items.grammar.generator": [
+        ("word list", text_file("words.txt", NOUNS), read_word_list, WORD_LIST)
+    ],
+    "papers.blimp.items.build": [("blimp pairs", blimp_pairs, lambda p: [*read_records(p)], JSON)],
+    "papers.blimp.released_results": [
+        (f"blimp {name}", among(RELEASED, name), accuracies) for name in RELEASED
+    ],
+    "benchmarks.readers": [
+        ("benchmark csv", declared("data.csv", PAIRS), items, TWICE | WIDE),
+        ("benchmark json", declared("data.json", json.dumps(RECORDS)), items, JSON),
+        ("benchmark jsonl", declared("data.jsonl", jsonl(*RECORDS)), items, TWICE | JSON),
+        ("benchmark parquet", declared("data.parquet", PARQUET), items),
+    ],
+    "benchmarks.files": [("benchmark zip", declared("data.zip", zipped()), items, TWICE | WIDE)],
+    "audit.cells": [
+        ("printed numbers by line", text_file("table1.csv", PRINTED), numbered, NUMBERED)
+    ],
+    "interop.lm_eval": [("lm-eval samples", text_file("samples_x.jsonl", SAMPLES), samples, JSON)],
+    "annotation.spreadsheet": [
+        ("annotation sheet", text_file("eng.anna.csv", SHEET), sheet_rows, LABELLED)
+    ],
+    "records.journal": [("journal", text_file("a.journal", "\n"), read_entries, JOURNAL)],
+    "tables": [("items", item_table, lambda p: read_table(ITEMS, p).to_pylist())],
+    "models.ngram": [("arpa", text_file("a.arpa", ARPA), read_vocabulary, WIDE)],
+    "models.corpus": [
+        ("vocabulary", text_file("vocabulary.txt", WORDS), read_words, VOCABULARY),
+        ("corpus", json_file("corpus.json", CORPUS), read_corpus, JSON),
+    ],
+    "models.encoding": [
+        ("dialogues", text_file("dialogues.jsonl", DIALOGUES), read_dialogues, DRAWN)
+    ],
+    "models.text": [("training text", text_file("text.txt", SENTENCES), read_sentences, TEXT)],
+    "papers.lmentry.items.resources": [
+        ("words", copied(FRENCH, "lmentry_words.json"), resources, JSON),
+        ("homophones", copied(FRENCH, "homophones.csv"), resources, HOMOPHONES),
+    ],
+    "report.read": [("comparison", text_file("published.csv", COMPARISON), comparison, COMPARED)],
+    "scoring.progress": [
+        ("progress", json_file("progress.json", PROGRESS), read_progress, UNSCORED)
+    ],
+    "records.reading": [("record", json_file("a.prov.json", RECORD), read_record, JSON)],
+    "models.checkpoint": [
+        ("checkpoint", json_file("checkpoint.json", CHECKPOINT), read_description, JSON),
+        ("configuration", json_file("config.json", GPT2), configuration, JSON),
+        ("index of weights", json_file("model.safetensors.index.json", INDEX), weights, JSON),
+    ],
+    "evaluation.card": [("report card", json_file("card.json", CARD), read_card, JSON)],
+    "exhibits.exhibit": [("exhibit as data", json_file("a.json", EXHIBIT), read_document, JSON)],
+    "scoring.shards": [("manifest", json_file("manifest.json", MANIFEST), read_manifest, JSON)],
+}
 READERS = [
-    Reader(*row)
-    for row in (
-        # name, file, reader, the module that opens it, and damage that it may not see
-        ("languages", *table("languages.tsv", LanguageRow), TABLES, ROWS),
-        ("treebanks", *table("treebanks.tsv", TreebankRow), TABLES, ROWS),
-        ("sources", *table("sources.tsv", SourceRow), TABLES, ROWS),
-        ("models", *table("models.tsv", ModelRow), TABLES, ROWS),
-        ("groups", *table("language_groups.tsv", GroupRow), TABLES, ROWS),
-        ("frequency codes", *table("frequency_codes.tsv", FrequencyCodesRow), TABLES, ROWS),
-        ("reasons", *table("published/blimp/reasons.tsv", ReasonRow), TABLES, ROWS),
-        ("blimp nouns", copied(LEXICON, "nouns.tsv"), lexicon, TABLES, ROWS),
-        ("printed numbers", text_file("table1.csv", PRINTED), printed_numbers, TABLES, ROWS),
-        (
-            "exhibits",
-            text_file("specs.tsv", SPECS),
-            lambda p: read_specs(p, "x", "y"),
-            TABLES,
-            ROWS,
-        ),
-        ("campaign", beginning(DEMO / "config.yaml"), load_campaign, SETTINGS, YAML),
-        (
-            "benchmark declaration",
-            copied(DEMO_PAIRS, "benchmark.yaml"),
-            Declaration.read,
-            SETTINGS,
-            YAML,
-        ),
-        (
-            "blimp paradigm",
-            beginning(CONFIG / f"blimp/paradigms/{PARADIGM}.yaml"),
-            read_paradigm,
-            SETTINGS,
-            YAML,
-        ),
-        ("blimp classes", copied(LEXICON, "classes.yaml"), lexicon, SETTINGS, YAML),
-        (
-            "language pack",
-            beginning(CONFIG / "lmentry/languages/fra.yaml"),
-            read_pack,
-            SETTINGS,
-            YAML,
-        ),
-        ("tasks", beginning(CONFIG / "lmentry/tasks.yaml"), read_declarations, SETTINGS, YAML),
-        ("urblimp language", beginning(HINDI / "language.yaml"), read_language, SETTINGS, YAML),
-        ("orthography", beginning(HINDI / "language.yaml"), read_orthography, SETTINGS, YAML),
-        ("urblimp rules", beginning(HINDI / "oblique_verb.yaml"), rule, SETTINGS, YAML),
-        (
-            "conllu",
-            text_file("x.conllu", TREES),
-            trees,
-            "linguistics.treebanks",
-            WIDE | NULS | COMMENTS,
-        ),
-        (
-            "unimorph",
-            beginning(DEMO / "data/unimorph/eng/eng", 30, "eng"),
-            unimorph,
-            "papers.multiblimp.items.lexicon",
-            WIDE | NULS,
-        ),
-        ("glotcc", text_file("totals.tsv", GLOTCC), read_totals, "papers.multiblimp.analysis"),
-        *((f"wals {name}", among(WALS, name), complexity, f"{CLAMS}morphology") for name in WALS),
-        (
-            "clams set",
-            text_file("simple_agrmt.txt", SETS),
-            lambda p: [*read_pairs(p)],
-            f"{CLAMS}items.build",
-            WIDE | {"repeat_line": "judging counts a pair that stands twice"},
-        ),
-        *(
-            (
-                f"clams {name}",
-                copied(GRAMMARS, name),
-                grammar,
-                f"{CLAMS}items.grammar.model",
-                LINES | WIDE | NULS,
-            )
-            for name in ("simple_agrmt.avg", "common.avg")
-        ),
-        (
-            "word list",
-            text_file("words.txt", "the\nauthor\nlaughs\n"),
-            read_word_list,
-            f"{CLAMS}items.grammar.generator",
-            LINES | WIDE | {"empty": FREE, "deep": FREE},
-        ),
-        ("blimp pairs", blimp_pairs, lambda p: [*read_records(p)], f"{BLIMP}items.build", JSON),
-        *(
-            (f"blimp {name}", among(RELEASED, name), accuracies, f"{BLIMP}released_results")
-            for name in RELEASED
-        ),
-        ("benchmark csv", declared("data.csv", PAIRS), items, DECLARED_DATA, TWICE | WIDE),
-        ("benchmark json", declared("data.json", json.dumps(RECORDS)), items, DECLARED_DATA, JSON),
-        (
-            "benchmark jsonl",
-            declared("data.jsonl", jsonl(*RECORDS)),
-            items,
-            DECLARED_DATA,
-            TWICE | JSON,
-        ),
-        ("benchmark parquet", declared("data.parquet", PARQUET), items, DECLARED_DATA),
-        ("benchmark zip", declared("data.zip", zipped()), items, "benchmarks.files", TWICE | WIDE),
-        (
-            "printed numbers by line",
-            text_file("table1.csv", PRINTED),
-            numbered,
-            "audit.cells",
-            dict.fromkeys(("cut", "repeat_line", "nuls", "wide"), CHECKED),
-        ),
-        (
-            "lm-eval samples",
-            text_file("samples_x.jsonl", SAMPLES),
-            samples,
-            "interop.lm_eval",
-            JSON,
-        ),
-        (
-            "annotation sheet",
-            text_file("eng.anna.csv", SHEET),
-            sheet_rows,
-            "annotation.spreadsheet",
-            WIDE | dict.fromkeys(("repeat_line", "empty", "blank", "deep", "cut"), LABELS),
-        ),
-        (
-            "journal",
-            text_file("a.journal", "\n"),
-            read_entries,
-            "records.journal",
-            TEXT
-            | dict.fromkeys(("utf16", "bad_byte", "noise"), CUT_OFF)
-            | {"missing": "no attempt has been made"},
-        ),
-        ("items", item_table, lambda p: read_table(ITEMS, p).to_pylist(), "tables"),
-        ("arpa", text_file("a.arpa", ARPA), read_vocabulary, "models.ngram", WIDE),
-        (
-            "vocabulary",
-            text_file("vocabulary.txt", "<unk>\n<eos>\nthe\ncat\n"),
-            read_words,
-            "models.corpus",
-            WIDE | {"cut": "released vocabularies may end in a word"},
-        ),
-        (
-            "dialogues",
-            text_file("dialogues.jsonl", DIALOGUES),
-            read_dialogues,
-            "models.encoding",
-            WIDE | {"repeat_line": "draws may repeat"},
-        ),
-        (
-            "training text",
-            text_file("text.txt", "The cat sleeps .\nHe runs .\n"),
-            read_sentences,
-            "models.text",
-            TEXT,
-        ),
-        ("words", copied(FRENCH, "lmentry_words.json"), resources, f"{PACKS}resources", JSON),
-        (
-            "homophones",
-            copied(FRENCH, "homophones.csv"),
-            resources,
-            f"{PACKS}resources",
-            HOMOPHONES,
-        ),
-        (
-            "comparison",
-            text_file("published.csv", COMPARISON),
-            comparison,
-            "report.read",
-            WIDE | dict.fromkeys(("repeat_line", "lose_cell", "cut", "nuls"), RECORDED),
-        ),
-        (
-            "progress",
-            json_file("progress.json", PROGRESS),
-            read_progress,
-            "scoring.progress",
-            JSON | {"missing": "nothing is scored yet"},
-        ),
-        ("record", json_file("a.prov.json", RECORD), read_record, "records.reading", JSON),
-        (
-            "checkpoint",
-            json_file("checkpoint.json", CHECKPOINT),
-            read_description,
-            "models.checkpoint",
-            JSON,
-        ),
-        ("corpus", json_file("corpus.json", CORPUS), read_corpus, "models.corpus", JSON),
-        (
-            "configuration",
-            json_file("config.json", {"architectures": ["GPT2LMHeadModel"]}),
-            lambda p: read_json(p, "a model's config.json"),
-            "models.checkpoint",
-            JSON,
-        ),
-        (
-            "index of weights",
-            json_file("model.safetensors.index.json", INDEX),
-            lambda p: files_of_index(p, ("a", "b"), "m"),
-            "models.checkpoint",
-            JSON,
-        ),
-        (
-            "report card",
-            json_file("card.json", {"format": FORMAT, "models": {}}),
-            read_card,
-            "evaluation.card",
-            JSON,
-        ),
-        ("exhibit as data", json_file("a.json", EXHIBIT), read_document, "exhibits.exhibit", JSON),
-        ("manifest", json_file("manifest.json", MANIFEST), read_manifest, "scoring.shards", JSON),
-    )
+    Reader(name, write, read, module, *same)
+    for module, rows in READERS_OF.items()
+    for name, write, read, *same in rows
 ]

@@ -32,19 +32,19 @@ def write_scores(path, rows, statuses=None, ids=None, rounding=2.0**-24):
 
 
 def _judged(
-    judging, directory, items, rows, method, *, ties="wrong", near_tie=0.01, unknown=None, **more
+    judging, folder, items, rows, method, *, ties="wrong", near_tie=0.01, unknown=None, **more
 ):
-    scores = write_scores(directory / "scores.parquet", rows, **more)
-    output = directory / "judgements.parquet"
+    scores = write_scores(folder / "scores.parquet", rows, **more)
+    output = folder / "judgements.parquet"
     unjudged = judging(items, scores, output, Rules([method], [ties], near_tie, unknown))
     judgements = read_table(JUDGEMENTS, output).to_pylist()
     assert unjudged == sum(row["correct"] is None for row in judgements)
     return judgements
 
 
-def judged(directory, pairs, rows, *, method="full_sentence", columns=None, **more):
-    items = tiny.write_items(directory / "items.parquet", pairs, **columns or {})
-    return _judged(judge, directory, items, rows, method, **more)
+def judged(folder, pairs, rows, *, method="full_sentence", columns=None, **more):
+    items = tiny.write_items(folder / "items.parquet", pairs, **columns or {})
+    return _judged(judge, folder, items, rows, method, **more)
 
 
 class Condition:
@@ -97,20 +97,16 @@ def write_designs(path, items, predictions, **columns):
     )
 
 
-def judged_designs(
-    directory, items, predictions, *, method="critical_region", columns=None, **more
-):
+def judged_designs(folder, items, predictions, *, method="critical_region", columns=None, **more):
     """Judge items of several conditions, whose tokens have the given surprisals."""
-    path = write_designs(directory / "items.parquet", items, predictions, **columns or {})
+    path = write_designs(folder / "items.parquet", items, predictions, **columns or {})
     tokens = [(each.tokens, each.tokens) for one in items for each in one.values()]
-    return _judged(judge_designs, directory, path, tokens, method, **more)
+    return _judged(judge_designs, folder, path, tokens, method, **more)
 
 
-def judged_sentences(
-    directory, values, acceptable, *, method="full_sentence", columns=None, **more
-):
+def judged_sentences(folder, values, acceptable, *, method="full_sentence", columns=None, **more):
     """Judge single sentences of one token, whose log-probabilities are ``values``."""
     columns = {"acceptable": acceptable} | (columns or {})
-    items = write_open_items(directory / "items.parquet", ["a b"] * len(values), **columns)
+    items = write_open_items(folder / "items.parquet", ["a b"] * len(values), **columns)
     tokens = [([(value, 3)], [(value, 3)]) for value in values]
-    return _judged(judge_sentences, directory, items, tokens, method, **more)
+    return _judged(judge_sentences, folder, items, tokens, method, **more)

@@ -178,6 +178,5 @@ def fill(sheet, key, campaign, lang):
 def build(name, tables, labels, root):
     """Build an exhibit; return it and the file of its cells."""
     spec, cells = find_exhibit(f"lmentry/{name}"), root / f"{name}.cells.parquet"
-    return build_exhibit(
-        spec, {need: tables[need] for need in spec.needs}, labels, cells, []
-    ), cells
+    given = {need: tables[need] for need in spec.needs}
+    return build_exhibit(spec, given, labels, cells, []), cells

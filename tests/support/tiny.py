@@ -12,18 +12,13 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from blimpworks.campaign.settings import training
 from blimpworks.campaign.settings.base import TreebankOptions
+from blimpworks.models import transformer
 from blimpworks.models.checkpoint import Checkpoint, Retrieved, seal
 from blimpworks.models.corpus import build_corpus
 from blimpworks.models.fitting import single_thread
 from blimpworks.models.lstm import train_lstm
 from blimpworks.models.ngram import train_ngram
 from blimpworks.models.text import training_sentences
-from blimpworks.models.transformer import (
-    train_encoder_decoder,
-    train_instruct,
-    train_masked,
-    train_transformer,
-)
 from blimpworks.scoring.store import Request, encode_requests, score_shard
 from blimpworks.tables import ITEMS, write_table
 
@@ -67,9 +62,9 @@ def maker(train, name, usual):
     return make
 
 
-make_transformer = maker(train_transformer, "tiny", RECIPE)
-make_masked = maker(train_masked, "masked", MASKED)
-make_seq2seq = maker(train_encoder_decoder, "seq2seq", SEQ2SEQ)
+make_transformer = maker(transformer.train_transformer, "tiny", RECIPE)
+make_masked = maker(transformer.train_masked, "masked", MASKED)
+make_seq2seq = maker(transformer.train_encoder_decoder, "seq2seq", SEQ2SEQ)
 
 
 def make_with_muon(text, checkpoint):
@@ -84,7 +79,7 @@ def make_instruct(text, checkpoint, recipe=INSTRUCT, seed=0):
     dialogues = text.with_name(f"{text.stem}.jsonl")
     dialogues.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     names = {"name": "instruct", "scope": "eng", "recipe_name": "instruct"}
-    train_instruct(dialogues, checkpoint, recipe=recipe, seed=seed, **names)
+    transformer.train_instruct(dialogues, checkpoint, recipe=recipe, seed=seed, **names)
     return checkpoint
 
 
@@ -162,9 +157,8 @@ def items_table(pairs, **columns):
     data = dict.fromkeys(ITEMS.names, [None] * n)
     data |= {"lang": ["eng"] * n, "phenomenon": ["sv#"] * n, "paradigm": ["SG"] * n}
     data |= {"item_id": [f"i{i}" for i in range(n)], "good": list(good), "bad": list(bad)}
-    data |= dict(
-        zip(("good_start", "bad_start", "good_end", "bad_end"), starts + ends, strict=True)
-    )
+    names = ("good_start", "bad_start", "good_end", "bad_end")
+    data |= dict(zip(names, starts + ends, strict=True))
     return pa.table(data | columns, schema=ITEMS.arrow())
 
 

@@ -88,9 +88,8 @@ def deal(folder, options=OPTIONS):
 def measured_people(root):
     """Write tables of six people's ratings, of these people, and of their accuracies."""
     sheets, key = deal(root)
-    filled = [
-        fill(sheet, key, skilled(name)) for name, sheet in zip(OPTIONS.names, sheets, strict=True)
-    ]
+    sheet_of = dict(zip(OPTIONS.names, sheets, strict=True))
+    filled = [fill(sheet, key, skilled(name)) for name, sheet in sheet_of.items()]
     names = ("validation_ratings", "validation_participants", "people")
     paths = tuple(root / f"{name}.parquet" for name in names)
     read_validation(filled, [key], "urblimp", paths, OPTIONS)

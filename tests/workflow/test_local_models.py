@@ -44,9 +44,7 @@ def campaign(bare, places):
     write_models(rows, bare.path / "config/local.tsv")
     tables = yaml.safe_load((bare.path / CAMPAIGN).read_text())["catalogue"]
     bare.change(
-        LOCAL,
-        models=[row.name for row in rows],
-        catalogue=tables | {"models": "config/local.tsv"},
+        LOCAL, models=[row.name for row in rows], catalogue=tables | {"models": "config/local.tsv"}
     )
     return bare
 

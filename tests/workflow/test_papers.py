@@ -80,17 +80,14 @@ def checkout(tmp_path_factory):
     tables = {name: f"config/demo/{name}.tsv" for name in ("treebanks", "sources")}
     corpus = {"words": "whitespace", "unknown_share": 0.5, "max_sentences": 400}
     recipes = {"ngram": {"kind": "ngram", "order": 3}, "lstm-small-multi": LSTM}
+    clams = {"grammars": [*WORDS], "methods": ["without_end", "full_sentence"]}
     checkout.change(
         benchmarks=["blimp", "blimp_generated", "clams", "urblimp"],
         catalogue=tables | {"grammars": "config/test_grammars"},
         languages=[*WORDS, "urd"],
         models=["ngram-5", "lstm-small-multi"],
         blimp={"per_paradigm": TAKEN, "pairs": 2 * TAKEN},
-        clams={
-            "grammars": [*WORDS],
-            "methods": ["without_end", "full_sentence"],
-            "unknown_words": "score",
-        },
+        clams=clams | {"unknown_words": "score"},
         urblimp={"files": [TEST]},
         training={"treebank_text": True, "corpora": {"tiny": corpus}, "recipes": recipes},
     )

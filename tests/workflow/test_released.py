@@ -60,9 +60,8 @@ def test_scores_judgements_accuracies_and_all_cells_are_equal(released):
 
 def test_exhibits_differ_in_what_their_captions_say_of_the_items_alone(released):
     exhibits = [each for each in pairs_of(released) if each[0].match("exhibits/multiblimp/*")]
-    assert {".csv", ".pdf", ".png", ".svg", ".html", ".md", ".tex"} <= {
-        p.suffix for p, _ in exhibits
-    }
+    suffixes = {path.suffix for path, _ in exhibits}
+    assert {".csv", ".pdf", ".png", ".svg", ".html", ".md", ".tex"} <= suffixes
     for path, twin in exhibits:
         if path.suffix in (".html", ".json", ".md", ".tex"):
             text = path.read_text("utf-8")
@@ -89,14 +88,8 @@ def test_exhibits_of_treebanks_are_left_out_and_whoever_asks_is_told_why(release
 def test_without_models_of_ours_no_treebank_is_retrieved(released):
     only = {"benchmarks": ["multiblimp"], "models": []}
     released.change("config/data.yaml", **only, pathvars=places("released"), multiblimp=SETTINGS)
-    planned = released.planned("-F", campaign="config/data.yaml")
-    assert planned == {
-        "write_settings",
-        "build_released_items",
-        "build_table",
-        "build_figure",
-        "all",
-    }
+    jobs = released.planned("-F", campaign="config/data.yaml")
+    assert jobs == {"write_settings", "build_released_items", "build_table", "build_figure", "all"}
 
 
 def test_explain_leads_from_a_number_to_the_row_of_the_released_file(released):

@@ -15,14 +15,8 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.shared import read_plain
+from blimpworks.models import corpus as models_corpus
 from blimpworks.models.checkpoint import read_checkpoint
-from blimpworks.models.corpus import (
-    draw_sentences,
-    read_corpus,
-    read_words,
-    sample_corpus,
-    sentences_of,
-)
 from blimpworks.models.encoding import word_tokenizer
 from blimpworks.models.text import split_words
 from blimpworks.models.transformer import train_transformer
@@ -47,14 +41,14 @@ def corpus(tmp_path_factory):
 
 
 def train_text(corpus):
-    return [" ".join(words) for words in sentences_of(corpus.parent / "train.txt")]
+    return [" ".join(words) for words in models_corpus.sentences_of(corpus.parent / "train.txt")]
 
 
 @given(
     st.lists(st.integers(1, 30), min_size=1, max_size=60), st.integers(1, 500), st.integers(0, 5)
 )
 def test_a_sample_has_the_tokens_asked_for_and_at_most_a_sentence_more(lengths, tokens, seed):
-    drawn = draw_sentences(lengths, tokens, seed)
+    drawn = models_corpus.draw_sentences(lengths, tokens, seed)
     assert drawn == sorted({*drawn})
     total = sum(lengths[number] for number in drawn)
     if tokens <= sum(lengths):
@@ -65,7 +59,7 @@ def test_a_sample_has_the_tokens_asked_for_and_at_most_a_sentence_more(lengths, 
 
 def test_samples_differ_by_seed_and_size_and_repeat():
     drawn, again, other, larger = (
-        draw_sentences([5] * 1000, *size_and_seed)
+        models_corpus.draw_sentences([5] * 1000, *size_and_seed)
         for size_and_seed in ((500, 1), (500, 1), (500, 2), (1000, 1))
     )
     assert again == drawn != other
@@ -75,23 +69,23 @@ def test_samples_differ_by_seed_and_size_and_repeat():
 
 def test_a_sample_shares_all_but_the_training_text_with_its_corpus(corpus, tmp_path):
     sample = tmp_path / "sample" / "corpus.json"
-    corpus_of_sample = sample_corpus(corpus, sample, tokens=300, seed=1)
+    corpus_of_sample = models_corpus.sample_corpus(corpus, sample, tokens=300, seed=1)
     assert 300 <= corpus_of_sample.splits["train"].tokens < 320
     whole = train_text(corpus)
     places = [whole.index(line) for line in train_text(sample)]
     assert places == sorted(places)
     for name in ("valid.txt", "test.txt", "vocabulary.txt"):
         assert (sample.parent / name).read_bytes() == (corpus.parent / name).read_bytes()
-    assert read_corpus(sample).words == read_corpus(corpus).words
+    assert models_corpus.read_corpus(sample).words == models_corpus.read_corpus(corpus).words
 
 
 def test_more_tokens_than_there_are_is_one_sentence(corpus, tmp_path):
-    there = read_corpus(corpus).splits["train"].tokens
+    there = models_corpus.read_corpus(corpus).splits["train"].tokens
     message = rf"train\.txt has {there:,} tokens, but a sample of 9,000,000 is asked for; take that"
     with pytest.raises(UserError, match=message):
-        sample_corpus(corpus, tmp_path / "corpus.json", tokens=9_000_000, seed=1)
+        models_corpus.sample_corpus(corpus, tmp_path / "corpus.json", tokens=9_000_000, seed=1)
     assert not (tmp_path / "corpus.json").exists()
-    sample_corpus(corpus, tmp_path / "corpus.json", tokens=there, seed=1)
+    models_corpus.sample_corpus(corpus, tmp_path / "corpus.json", tokens=there, seed=1)
     assert train_text(tmp_path / "corpus.json") == train_text(corpus)
 
 
@@ -111,7 +105,7 @@ def test_a_transformer_knows_the_words_of_its_corpus(corpus, tmp_path):
     names = {"name": "curve", "scope": "eng", "recipe_name": "curve"}
     train_transformer(corpus, checkpoint, recipe=RECIPE, seed=1, **names)
     engine = TransformersEngine(checkpoint, read_checkpoint(checkpoint), ScoringOptions())
-    words = read_words(corpus.parent / "vocabulary.txt")
+    words = models_corpus.read_words(corpus.parent / "vocabulary.txt")
     text = "the dog sees the zebra."
     encoded = engine.encode([text])[0]
     ids = [words.index(word) for word, _ in split_words(text.replace("zebra", "<"))[:4]]

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blimpworks import tables as blimpworks_tables
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import select_rows
@@ -20,16 +21,7 @@ from blimpworks.papers.blimp.exhibits import tables as blimp_tables
 from blimpworks.papers.blimp.exhibits.figures import generated
 from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import read_blimp_release
-from blimpworks.tables import (
-    ACCURACIES,
-    ITEMS,
-    JUDGEMENTS,
-    Evaluation,
-    read_table,
-    write_frame,
-    write_rows,
-    write_table,
-)
+from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_rows, write_table
 from support import print_kit
 from support.blimp_kit import campaign, check_cells, evaluate, write_release
 from support.cells_kit import by_place, write_exhibit
@@ -185,7 +177,7 @@ def test_a_paradigm_without_any_judged_pair_has_no_accuracy_by_ties(tables, tmp_
     for path, copy in paths.items():
         rows = read_table(JUDGEMENTS, path).to_pandas()
         rows.loc[rows["paradigm"] == "passive_1", ["margin", "correct"]] = math.nan
-        write_frame(rows, JUDGEMENTS, copy)
+        blimpworks_tables.write_frame(rows, JUDGEMENTS, copy)
     cells = by_place(make("ties", tables | {"judgements": [*paths.values()]}))
     assert cells["LSTM: passive_1", "Pairs"].value == 0
     assert ("LSTM: passive_1", "Ties half (corrected)") not in cells
@@ -240,7 +232,7 @@ def test_a_method_that_nothing_is_judged_by_and_no_model_at_all_are_refused(tmp_
     items, bins = tmp_path / "items/blimp/eng.parquet", tmp_path / "bins.parquet"
     evaluate(tmp_path, ["lstm"])
     paths = [tmp_path / kind / "blimp/lstm/eng.parquet" for kind in ("scores", "judgements")]
-    lstm = Evaluation("lstm", "eng", items, *paths)
+    lstm = blimpworks_tables.Evaluation("lstm", "eng", items, *paths)
     with pytest.raises(UserError, match="no judgements by method other; expected the method"):
         analysis.bin_accuracies([lstm], "other", 10, bins)
     with pytest.raises(UserError, match="no judgements are given; name at least one model"):

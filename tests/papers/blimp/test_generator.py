@@ -11,16 +11,11 @@ from collections import Counter, defaultdict
 import pytest
 
 from blimpworks.errors import UserError
+from blimpworks.papers.blimp.items import generate
 from blimpworks.papers.blimp.items import lexicon as inflection
 from blimpworks.papers.blimp.items.build import read_records
 from blimpworks.papers.blimp.items.declarations import Scheme
 from blimpworks.papers.blimp.items.drawing import Builder
-from blimpworks.papers.blimp.items.generate import (
-    Generator,
-    generate_paradigms,
-    preview,
-    read_declaration,
-)
 from blimpworks.papers.blimp.items.lexicon import FILES, Noun, Sounds, read_classes, read_lexicon
 from support.commands import run
 from support.generator_kit import BLIMP, PATHS, lexicon, pairs
@@ -54,7 +49,7 @@ def declared(folder, text, uid="paradigm"):
 
 def generator(folder, text, seed=0):
     path = declared(folder, text)
-    return Generator(path, read_declaration(path), lexicon(), seed)
+    return generate.Generator(path, generate.read_declaration(path), lexicon(), seed)
 
 
 @pytest.mark.parametrize(
@@ -83,12 +78,12 @@ def generator(folder, text, seed=0):
 def test_a_mistake_is_named_with_file_and_key(tmp_path, body, said):
     path = declared(tmp_path, HEAD + body)
     with pytest.raises(UserError) as failure:
-        read_declaration(path)
+        generate.read_declaration(path)
     assert str(path) in str(failure.value)
     assert said in str(failure.value)
     assert ("one_of" in str(failure.value)) == ("one_of" in said)
     with pytest.raises(UserError, match="holds no mapping"):
-        read_declaration(declared(tmp_path, ""))
+        generate.read_declaration(declared(tmp_path, ""))
 
 
 @pytest.mark.parametrize(
@@ -167,7 +162,7 @@ def test_the_same_seed_draws_the_same_pairs_and_another_seed_others(tmp_path):
 def test_paradigms_draw_independently_into_files_like_the_released_ones(tmp_path):
     def made(*names):
         outputs = [tmp_path / f"of {len(names)}" / f"{name}.jsonl" for name in names]
-        generate_paradigms([PATHS[n] for n in names], BLIMP / "lexicon", outputs, 12, 0)
+        generate.generate_paradigms([PATHS[n] for n in names], BLIMP / "lexicon", outputs, 12, 0)
         return outputs[-1]
 
     first, second, *_ = PATHS
@@ -192,7 +187,7 @@ def test_each_scheme_is_drawn_as_often_as_the_others(tmp_path):
 
 
 def test_a_preview_shows_pairs_with_their_critical_words():
-    lines = [*preview(PATHS["anaphor_gender_agreement"], BLIMP / "lexicon", 3, 0)]
+    lines = [*generate.preview(PATHS["anaphor_gender_agreement"], BLIMP / "lexicon", 3, 0)]
     assert len(lines) == 6
     assert all(line.endswith("self]") for line in lines)
     assert [line[0] for line in lines] == [" ", "*"] * 3
@@ -362,14 +357,11 @@ def test_a_pronoun_of_the_other_number_keeps_the_gender():
     assert pronouns("person", "m", "sg") == {"themselves"}
 
 
-DRAWS = 60
-
-
 def drawn(name, **draw):
     """Return one draw of a scheme, repeated many times."""
     scheme = Scheme.model_validate({"draw": draw, "good": "", "bad": ""})
     builder = Builder(lexicon(), scheme, random.Random(0))
-    return [builder.draw()[name] for _ in range(DRAWS)]
+    return [builder.draw()[name] for _ in range(60)]
 
 
 ADJECTIVES = {adjective.adjective for adjective in lexicon().adjectives}

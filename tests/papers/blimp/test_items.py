@@ -10,14 +10,9 @@ from blimpworks.campaign.catalogue import SourceRow, load_catalogue
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.registry import check_papers, find_benchmark
 from blimpworks.errors import UserError
+from blimpworks.papers.blimp import paradigms as blimp_paradigms
 from blimpworks.papers.blimp.items.build import build_items, read_records
-from blimpworks.papers.blimp.paradigms import (
-    ONE_PREFIX,
-    PARADIGMS,
-    PHENOMENON_OF,
-    TWO_PREFIX,
-    declared_paradigms,
-)
+from blimpworks.papers.blimp.paradigms import ONE_PREFIX, PARADIGMS, PHENOMENON_OF, TWO_PREFIX
 from blimpworks.papers.blimp.settings import BlimpOptions
 from blimpworks.papers.clams.items.build import build_items as build_clams_items
 from blimpworks.papers.clams.settings import ClamsOptions
@@ -182,7 +177,7 @@ def test_pairs_are_expected_of_each_paradigm_that_is_released_or_declared(tmp_pa
     shutil.copytree(REPOSITORY / "config/blimp/paradigms", folder)
     shutil.copy(folder / "causative.yaml", folder / "of_mine.yaml")
     campaign, catalogue = loaded({"blimp": tmp_path}, blimp=BlimpOptions(pairs=60))
-    assert len(declared_paradigms(campaign)) == len(PHENOMENON_OF) + 1
+    assert len(blimp_paradigms.declared_paradigms(campaign)) == len(PHENOMENON_OF) + 1
     fewer = campaign.model_copy(update={"blimp": BlimpOptions(per_paradigm=20)})
     for chosen, expected in ((campaign, [67_000, 68 * 60]), (fewer, [67 * 20, 68 * 20])):
         counts = [find_benchmark(s).expected_units(chosen, catalogue, "eng") for s in SETS]

@@ -10,20 +10,12 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.exhibits.render import markdown_text
+from blimpworks.papers.blimp import released_results
 from blimpworks.papers.blimp.exhibits.judgements import humans
 from blimpworks.papers.blimp.exhibits.tables import erratum
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
 from blimpworks.papers.blimp.published import accuracies
-from blimpworks.papers.blimp.released_results import (
-    ATTENTION,
-    NO_ENGLISH,
-    NO_SPEAKER,
-    REFUSED,
-    SLOTS,
-    UNANSWERED,
-    read_blimp_release,
-    read_ratings,
-)
+from blimpworks.papers.blimp.released_results import NO_ENGLISH, REFUSED, SLOTS, read_blimp_release
 from blimpworks.reproduction.comparisons import recomputed_rows
 from blimpworks.reproduction.printed import read_printed_numbers
 from support import blimp_kit, print_kit
@@ -66,9 +58,8 @@ def test_with_the_release_every_number_has_the_status_that_it_should(released):
         ("text", "erratum"): 3,
         ("text", "garbled"): 1,
     }
-    faults = {
-        (r.exhibit, r.row, r.column): r.fault for r in read_printed_numbers(PRINTED) if r.fault
-    }
+    printed = read_printed_numbers(PRINTED)
+    faults = {(r.exhibit, r.row, r.column): r.fault for r in printed if r.fault}
     assert {place: status[place] for place in faults} == faults
 
 
@@ -98,7 +89,7 @@ def test_what_table_4_should_read_is_what_stands_in_the_other_rows():
             "results.csv",
             "0.75,1000",
             "1.75,1000",
-            r"results.csv:2: GPT2 is '1.75', no number up to 1;",
+            r"sults.csv:2: GPT2 is '1.75', no number up to 1;",
         ),
         ("results.csv", "sentence", "word", r"type 'word'; expected sentence"),
         ("results.csv", "anaphor_g", "cataphor_g", r"results.csv:2: UID is 'cataphor_gender"),
@@ -139,7 +130,7 @@ def assignment(name, *choices, status="Approved", english="1", native="1"):
 def read(tmp_path, *rows):
     responses, output = tmp_path / "responses.csv", tmp_path / "ratings" / "blimp.parquet"
     pd.DataFrame(rows).to_csv(responses, index=False)
-    read_ratings(responses, output)
+    released_results.read_ratings(responses, output)
     return pq.read_table(output).to_pandas().astype({"excluded": object})
 
 
@@ -149,7 +140,9 @@ def test_a_rating_is_right_when_the_displayed_sentence_that_is_good_was_chosen(t
         assignment("a", (f"{CAUSATIVE}ans1", "1. Good"), (f"{ISLAND}ans2", "2. Good")),
         assignment("b", (f"{CAUSATIVE}ans2", "1. Bad"), (f"{ISLAND}ans1", "2. Bad")),
     )
-    pairs = table[table["phenomenon"] != ATTENTION].set_index(["assignment", "paradigm"])
+    pairs = table[table["phenomenon"] != released_results.ATTENTION].set_index(
+        ["assignment", "paradigm"]
+    )
     right = {("a", CAUSATIVE): 1, ("a", ISLAND): 1, ("b", CAUSATIVE): 0, ("b", ISLAND): 0}
     assert pairs["correct"].to_dict() == right
     # In either order it is the same pair.
@@ -164,7 +157,7 @@ def test_a_rating_is_right_when_the_displayed_sentence_that_is_good_was_chosen(t
         ({"status": "Rejected"}, REFUSED, (False, False)),
         ({"english": "0"}, NO_ENGLISH, (True, False)),
         ({"english": "NA"}, NO_ENGLISH, (True, False)),
-        ({"english": "0", "native": "NA"}, NO_SPEAKER, (False, False)),
+        ({"english": "0", "native": "NA"}, released_results.NO_SPEAKER, (False, False)),
         ({"native": "NA"}, None, (True, True)),
     ],
 )
@@ -173,7 +166,7 @@ def test_who_is_left_out_by_which_rule(answers, reason, counting, tmp_path):
     row, unanswered = read(tmp_path, assignment("a", *choices, **answers)).iloc[:2].iloc
     assert (row["excluded"] if isinstance(row["excluded"], str) else None) == reason
     assert (row["published"], row["corrected"]) == counting
-    assert unanswered["excluded"] == (REFUSED if reason == REFUSED else UNANSWERED)
+    assert unanswered["excluded"] == (REFUSED if reason == REFUSED else released_results.UNANSWERED)
     assert isnan(unanswered["correct"])
 
 

@@ -12,19 +12,9 @@ from blimpworks.campaign.registry import exhibits
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import formula_of
 from blimpworks.exhibits.render import markdown_text
+from blimpworks.papers.clams.exhibits import results
 from blimpworks.papers.clams.exhibits.figures import fig2, fig3, text
-from blimpworks.papers.clams.exhibits.results import (
-    english,
-    fig1,
-    table1,
-    table2,
-    table3,
-    table4,
-    table5,
-    table6,
-    table7,
-    variants,
-)
+from blimpworks.papers.clams.exhibits.results import table1, table2, table3, table4, table5, table7
 from blimpworks.papers.clams.paper import clams_models
 from blimpworks.tables import ACCURACIES, ITEMS, MORPHOLOGY, PERPLEXITIES, write_rows
 from support.cells_kit import check_cells, sources_of, values, write_exhibit
@@ -165,7 +155,7 @@ def test_published_and_corrected_ways_to_score_stand_side_by_side(tmp_path):
         rows += [without, row("many", "eng", paradigm, 4) | {"ties": 0}]
     facts = {**LABELS.facts, "clams_ties": {"without_end": "right", "full_sentence": "right"}}
     tables = {"accuracies": save(rows, ACCURACIES, tmp_path / "a")}
-    exhibit = variants(tables, replace(LABELS, facts=facts))
+    exhibit = results.variants(tables, replace(LABELS, facts=facts))
     expected = {"As published": 8 / 11, "c ÷ n": 7 / 10, "c ÷ n, ties half": 6 / 10}
     expected |= {"Corrected: and with the end of sentence": 4 / 10}
     assert values(exhibit, "English, Multi") == pytest.approx(expected)
@@ -175,7 +165,7 @@ def test_all_english_sets_stand_under_their_phenomena(tmp_path):
     sets = {"prep_anim": "agreement", "prep_inanim": "agreement", "reflexives_across": "reflexives"}
     sets |= {"simple_npi_anim": "npis", "simple_npi_inanim": "npis"}
     rows = [row("many", "eng", name, 5, phenomenon=p) for name, p in sets.items()]
-    exhibit = english({"accuracies": save(rows, ACCURACIES, tmp_path / "a")}, LABELS)
+    exhibit = results.english({"accuracies": save(rows, ACCURACIES, tmp_path / "a")}, LABELS)
     across = "Across prepositional phrase"
     assert {section.title: [*section.rows] for section in exhibit.sections} == {
         "Subject-verb agreement": [f"{across}, animate", f"{across}, inanimate"],
@@ -193,14 +183,14 @@ def test_table_4_writes_gains_with_signs(tables):
 
 def test_table_6_counts_pairs_with_animate_nouns(tmp_path):
     tables = items_of(tmp_path, prep_anim=3, prep_inanim=2, subj_rel=1)
-    assert values(table6(tables, LABELS)) == {
+    assert values(results.table6(tables, LABELS)) == {
         ("Across prepositional phrase", "English"): 3,
         ("Across subject rel. clause", "English"): 1,
     }
 
 
 def test_figure_1_shows_an_example_of_each_construction_that_there_is(tmp_path):
-    exhibit = fig1(items_of(tmp_path, subj_rel=2), LABELS)
+    exhibit = results.fig1(items_of(tmp_path, subj_rel=2), LABELS)
     assert [(cell.row, cell.text) for cell in exhibit.cells] == [
         ("Across subject rel. clause", "she [sings/*sing]")
     ]

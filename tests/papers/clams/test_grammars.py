@@ -12,12 +12,8 @@ import pytest
 from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path
 from blimpworks.papers.clams.items.build import focus_of
-from blimpworks.papers.clams.items.grammar.generator import (
-    count_template,
-    generate,
-    generate_sets,
-    remarks,
-)
+from blimpworks.papers.clams.items.grammar import generator
+from blimpworks.papers.clams.items.grammar.generator import generate, generate_sets, remarks
 from blimpworks.papers.clams.items.grammar.model import common_beside, read_grammar
 from support import grammar_kit as kit
 from support.commands import run
@@ -89,7 +85,7 @@ def test_what_a_grammar_generates_or_why_it_is_refused(write, text, published, c
             continue
         assert "; ".join(found) == lines
         grammar = read_grammar(path, None, variant)
-        counts = [count_template(grammar, template) for template in grammar.templates]
+        counts = [generator.count_template(grammar, template) for template in grammar.templates]
         sets = sum(line.startswith("T") for line in found)
         assert [*map(sum, zip(*counts, strict=True))] == [sets, len(found)]
 

@@ -10,12 +10,7 @@ from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.scoring_jobs import benchmarks_of
 from blimpworks.errors import UserError
-from blimpworks.models.encoding import (
-    answer_labels,
-    dialogue_text,
-    encode_dialogues,
-    read_dialogues,
-)
+from blimpworks.models import encoding
 from blimpworks.papers.lmentry.items import dialogues
 from blimpworks.papers.lmentry.items.packs import read_declarations, read_pack
 from blimpworks.papers.lmentry.items.prompts import prompt_of, prompts_of
@@ -39,11 +34,8 @@ def rows(tmp_path_factory):
     small = read_resources(write_resources(tmp_path_factory.mktemp("resources")))
     options = LmentryOptions(per_template=10)
     made = prompts_of(small, PACK, read_declarations(DECLARATIONS), options)
-    return [
-        row | {"arguments": json.loads(row["arguments"])}
-        for row in made
-        if row["phenomenon"] in TASKS
-    ]
+    of_our_tasks = (row for row in made if row["phenomenon"] in TASKS)
+    return [row | {"arguments": json.loads(row["arguments"])} for row in of_our_tasks]
 
 
 def of_tasks(rows, *tasks):
@@ -151,7 +143,7 @@ def test_the_chat_template_writes_what_the_model_was_trained_on(taught):
     tokenizer = AutoTokenizer.from_pretrained(taught)
     texts = {"system": "Be kind.", "user": "Hm?", "assistant": "Ah."}
     messages = [{"role": role, "content": text} for role, text in texts.items()]
-    whole = dialogue_text(*texts.values())
+    whole = encoding.dialogue_text(*texts.values())
     assert tokenizer.apply_chat_template(messages, tokenize=False) == whole
     prompt = tokenizer.apply_chat_template(messages[:2], add_generation_prompt=True, tokenize=False)
     assert whole == f"{prompt}Ah.</s>"
@@ -160,19 +152,19 @@ def test_the_chat_template_writes_what_the_model_was_trained_on(taught):
 
 def test_only_the_answer_and_its_end_are_learnt(taught):
     tokenizer = AutoTokenizer.from_pretrained(taught)
-    whole = dialogue_text("Be kind.", "Hm?", "Ah, yes.")
-    ids = encode_dialogues(tokenizer.backend_tokenizer, [whole], 512)[0]
-    labels = answer_labels(ids)
+    whole = encoding.dialogue_text("Be kind.", "Hm?", "Ah, yes.")
+    ids = encoding.encode_dialogues(tokenizer.backend_tokenizer, [whole], 512)[0]
+    labels = encoding.answer_labels(ids)
     assert tokenizer.decode(ids[labels != -100]) == "Ah, yes.</s>"
     assert (labels[labels != -100] == ids[labels != -100]).all()
 
 
 def test_no_more_dialogues_are_encoded_than_training_can_use(taught):
     tokenizer = AutoTokenizer.from_pretrained(taught).backend_tokenizer
-    many = [dialogue_text("S", f"say {n}", str(n)) for n in range(5000)]
+    many = [encoding.dialogue_text("S", f"say {n}", str(n)) for n in range(5000)]
 
     def encoded(*most, **seed):
-        rows = encode_dialogues(tokenizer, many, 512, *most, **seed)
+        rows = encoding.encode_dialogues(tokenizer, many, 512, *most, **seed)
         return [tokenizer.decode(row.tolist(), skip_special_tokens=False) for row in rows]
 
     assert encoded() == encoded(10**6) == many
@@ -186,4 +178,4 @@ def test_a_dialogue_is_a_line_whatever_some_readers_take_for_line_ends(tmp_path)
     path, said = tmp_path / "some.jsonl", "one\u2028two\u0085three\u000bfour"
     line = json.dumps({"system": "S", "prompt": said, "answer": "A"}, ensure_ascii=False)
     path.write_text(f"{line}\n{line}\n", encoding="utf-8")
-    assert read_dialogues(path) == [dialogue_text("S", said, "A")] * 2
+    assert encoding.read_dialogues(path) == [encoding.dialogue_text("S", said, "A")] * 2

@@ -30,10 +30,8 @@ LANGUAGES = {"eng": "English", "ita": "Italian"}
 PER_TEMPLATE = 4
 N = 3 * PER_TEMPLATE
 PRINT = labels_of("lmentry")
-FACTS = {
-    "lmentry_sizes": PRINT.facts["lmentry_sizes"] | {"mine": 0.5},
-    "lmentry_variant": "published",
-}
+SIZES = PRINT.facts["lmentry_sizes"] | {"mine": 0.5}
+FACTS = {"lmentry_sizes": SIZES, "lmentry_variant": "published"}
 NAMES = {name: PRINT.models.get(name, "Model M") for name in SKILL}
 LABELS = Labels(LANGUAGES, NAMES, "corrected", FACTS)
 
@@ -166,9 +164,8 @@ def test_figure_1_names_models_of_unknown_size_and_keeps_the_others(campaign, ro
     sizes = {"phi-4": 9.2, "eurollm-9b-it": 9.2, "latxa-llama-3.1-8b-instruct": 8, "mine": None}
     labels = replace(LABELS, facts={"lmentry_sizes": sizes})
     exhibit, _ = build("fig1", tables, labels, tmp_path)
-    assert {(c.row, c.column, c.n) for c in exhibit.cells} == {
-        (n, "M", 2) for n in LANGUAGES.values()
-    }
+    places = {(cell.row, cell.column, cell.n) for cell in exhibit.cells}
+    assert places == {(name, "M", 2) for name in LANGUAGES.values()}
     assert "Left out, because their size is unknown: Model M." in exhibit.caption
     caption = build("table4", tables, LABELS, tmp_path)[0].caption
     assert "a language's tasks (25 in EN, IT)" in caption

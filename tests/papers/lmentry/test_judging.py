@@ -149,10 +149,8 @@ def test_published_templates_that_ask_for_another_task_are_judged_by_what_they_a
         verdict = judge.for_prompt("any_words_from_category_4_distractors", 2, arguments, "?")
         assert verdict(right).correct
         assert not verdict({"yes": "no", "no": "yes"}[right]).correct
-    published = Judge(declared, "published").for_prompt(
-        "any_words_from_category", 2, arguments, "?"
-    )
-    assert published("yes").correct
+    published = Judge(declared, "published")
+    assert published.for_prompt("any_words_from_category", 2, arguments, "?")("yes").correct
 
 
 @given(st.integers(1, 999), st.integers(0, 999))

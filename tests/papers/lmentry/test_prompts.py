@@ -14,14 +14,8 @@ from blimpworks.papers.lmentry.items.sampling import Source, draw
 from blimpworks.papers.lmentry.judging.choice import number_forms
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tasks import PARENTS, TASKS
-from support.lmentry_prompts_kit import (
-    DECLARATIONS,
-    LANGUAGES,
-    PACKS,
-    drawn_of,
-    needs_mirror,
-    write_resources,
-)
+from support import lmentry_prompts_kit
+from support.lmentry_prompts_kit import DECLARATIONS, LANGUAGES, PACKS, drawn_of, write_resources
 
 KNOWN = read_declarations(DECLARATIONS)
 DIGESTS = {
@@ -72,7 +66,7 @@ def test_a_pack_is_short_and_complete_and_its_corrections_differ(lang):
         assert text.count('"') % 2 == 0
 
 
-@needs_mirror
+@lmentry_prompts_kit.needs_mirror
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("variant", ["published", "corrected"])
 def test_the_prompts_are_those_of_the_release_and_corrected_ones_stay(lang, variant, tmp_path):
@@ -215,13 +209,11 @@ def test_a_template_of_a_subset_must_stand_in_the_place_of_one():
 def test_lists_are_joined_as_each_language_joins_them():
     words = ["a", "b", "c"]
     english, korean, portuguese = (read_pack(PACKS[lang]) for lang in ("eng", "kor", "por"))
-    rows = [
-        join_words(english, words, "any_words_from_category", n, corrected=False) for n in (1, 3)
-    ]
+    name = "any_words_from_category"
+    rows = [join_words(english, words, name, n, corrected=False) for n in (1, 3)]
     assert rows == ['"a", "b", and "c"', '"a", "b", "c"']
-    most = [
-        join_words(korean, words, "most_associated_word", 1, corrected=c) for c in (False, True)
-    ]
+    name = "most_associated_word"
+    most = [join_words(korean, words, name, 1, corrected=c) for c in (False, True)]
     assert most == ['"a", "b", and "c"', '"a", "b", "c"']
     name = "any_words_from_category_5_distractors"
     slip = [join_words(portuguese, words, name, 1, corrected=c) for c in (False, True)]

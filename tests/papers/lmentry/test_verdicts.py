@@ -20,17 +20,9 @@ from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, SHEET_KEY, VERDICTS
 from blimpworks.papers.lmentry.tasks import SUBJECTS
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, Evaluation, read_table
+from support import lmentry_campaign
 from support.commands import run
-from support.lmentry_campaign import (
-    EXTRA,
-    Campaign,
-    draw,
-    fill,
-    judgement,
-    prompt_row,
-    prompts,
-    write,
-)
+from support.lmentry_campaign import EXTRA, Campaign, draw, fill, judgement, prompts, write
 from support.paths import REPOSITORY
 
 pytestmark = pytest.mark.xdist_group("annotation")  # they share fixtures
@@ -229,7 +221,9 @@ def test_the_gold_answer_is_that_to_what_the_template_asks(tmp_path, published):
     for template, strangers in product((1, 2), (5, 4, 1, 0)):
         arguments = {"num_words": 5, "num_distractors": strangers}
         more = {"item_id": f"{template}-{strangers}", "answer": YES if strangers < 5 else NO}
-        rows.append(prompt_row("spa", task, template, strangers, arguments, **more))
+        rows.append(
+            lmentry_campaign.prompt_row("spa", task, template, strangers, arguments, **more)
+        )
     prompts = write(rows, PROMPTS, tmp_path / "spa.parquet")
     answer = {"status": "ok", "text": YES, "finish": "stop", "tokens": 1}
     answered = [{"item_id": row["item_id"], **answer} for row in rows]

@@ -1,11 +1,8 @@
 import pyarrow.compute as pc
 import pytest
 
-from blimpworks.papers.multiblimp.items.agreement import (
-    count_agreement,
-    load_evidence,
-    run_binomial_tests,
-)
+from blimpworks.papers.multiblimp.items import agreement
+from blimpworks.papers.multiblimp.items.agreement import count_agreement, load_evidence
 from blimpworks.papers.multiblimp.items.words import PHENOMENA
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import CANDIDATES
@@ -141,7 +138,7 @@ def test_gender_and_person_are_counted_like_number(treebank, name, value):
 )
 def test_labels_follow_two_exact_tests(agreeing, n, greater, less, label):
     expected = (pytest.approx(greater), pytest.approx(less), label)
-    assert run_binomial_tests(agreeing, n, 8, MultiblimpOptions()) == expected
+    assert agreement.run_binomial_tests(agreeing, n, 8, MultiblimpOptions()) == expected
 
 
 def test_corrected_alpha_is_divided_by_two_tests_for_each_row(treebank):

@@ -5,28 +5,15 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from blimpworks.analysis.statistics import (
-    EXACT_BELOW,
-    compare_models,
-    mcnemar_p,
-    ordinary_least_squares,
-    standardise,
-)
+from blimpworks.analysis import statistics
+from blimpworks.analysis.statistics import EXACT_BELOW, compare_models, mcnemar_p, standardise
 from blimpworks.campaign.catalogue import LanguageRow, ModelRow, whole_catalogue
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.reference import PublishedRow, language_groups
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp import analysis
-from blimpworks.papers.multiblimp.analysis import (
-    UNITS,
-    fit_frequency,
-    fit_size,
-    frequencies,
-    logistic,
-    read_totals,
-    resource_group,
-)
+from blimpworks.papers.multiblimp.analysis import UNITS, fit_frequency, fit_size, read_totals
 from blimpworks.papers.multiblimp.exhibits.facts import PRINTED_MODELS as PAPER_MODELS
 from blimpworks.papers.multiblimp.exhibits.facts import rivals
 from blimpworks.papers.multiblimp.exhibits.measures import leads
@@ -47,7 +34,7 @@ def counts(characters):
 
 def test_a_languages_text_is_that_of_all_its_codes_and_none_ranks_lowest():
     totals = {"hrv": counts(5), "srp": counts(4), "eng": counts(7), "xyz": counts(99)}
-    rows = frequencies(["eng", "hbs", "aqz"], {"hbs": ("hrv", "srp", "cnr")}, totals)
+    rows = analysis.frequencies(["eng", "hbs", "aqz"], {"hbs": ("hrv", "srp", "cnr")}, totals)
     assert [(r["lang"], r["codes"], r["characters"], r["rank"]) for r in rows] == [
         ("aqz", None, 0, 1),
         ("eng", "eng", 7, 2),
@@ -56,7 +43,7 @@ def test_a_languages_text_is_that_of_all_its_codes_and_none_ranks_lowest():
 
 
 def test_the_least_frequent_sixty_percent_are_low_and_the_first_tenth_high():
-    groups = [resource_group(rank, 101) for rank in range(1, 102)]
+    groups = [analysis.resource_group(rank, 101) for rank in range(1, 102)]
     assert [groups.count(name) for name in ("low", "mid", "high")] == [60, 30, 11]
     assert groups == sorted(groups, key=["low", "mid", "high"].index)
 
@@ -191,7 +178,7 @@ def test_least_squares_recovers_planted_coefficients_and_their_interval():
     random = np.random.default_rng(1)
     x = pd.DataFrame(random.normal(size=(4000, 2)), columns=["u", "v"])
     y = 3 + 2 * x["u"] - 0.5 * x["v"] + pd.Series(random.normal(size=4000))
-    terms = by_term(ordinary_least_squares(y, x))
+    terms = by_term(statistics.ordinary_least_squares(y, x))
     for term, planted in (("intercept", 3), ("u", 2), ("v", -0.5)):
         assert terms[term]["coefficient"] == pytest.approx(planted, abs=0.06)
         assert terms[term]["low"] < planted < terms[term]["high"]
@@ -201,7 +188,7 @@ def test_least_squares_recovers_planted_coefficients_and_their_interval():
 @pytest.mark.parametrize("n", [2, 3])
 def test_nothing_is_estimated_from_as_few_observations_as_terms(n):
     x = pd.DataFrame({"u": range(n), "v": [k**2 for k in range(n)]})
-    assert ordinary_least_squares(pd.Series(range(n)), x) == []
+    assert statistics.ordinary_least_squares(pd.Series(range(n)), x) == []
 
 
 SIZES = {
@@ -250,7 +237,9 @@ def test_the_papers_two_errors_have_the_ratio_of_a_standardised_logarithm():
 def test_the_logistic_trend_recovers_its_parameters_and_leaves_out_unknown_languages():
     logs = dict(zip("abcdefgh", range(3, 11), strict=True))
     known = pd.DataFrame({"lang": [*logs, "z"], "characters": [10**x for x in logs.values()] + [0]})
-    rows = [accuracies_frame({"m": logistic(x, -1.0, 0.4)}, lang) for lang, x in logs.items()]
+    rows = [
+        accuracies_frame({"m": analysis.logistic(x, -1.0, 0.4)}, lang) for lang, x in logs.items()
+    ]
     curves, residuals = fit_frequency(pd.concat([*rows, accuracies_frame({"m": 50.0}, "z")]), known)
     terms = by_term(curves)
     assert terms["intercept"]["coefficient"] == pytest.approx(-1.0)

@@ -186,11 +186,8 @@ def decisions_read(stage):
         for module, name in reachable(f"blimpworks.papers.multiblimp.items.{ENTRIES[stage]}")
         if module.startswith("blimpworks.papers.multiblimp.items")
     ]
-    texts = [
-        inspect.getsource(value)
-        for value in called
-        if inspect.isroutine(value) or inspect.isclass(value)
-    ]
+    code = (value for value in called if inspect.isroutine(value) or inspect.isclass(value))
+    texts = [inspect.getsource(value) for value in code]
     return {name for text in texts for name in re.findall(r'corrected\([\w.]+, "(\w+)"\)', text)}
 
 

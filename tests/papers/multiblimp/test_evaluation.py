@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from blimpworks import tables as blimpworks_tables
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.analysis.statistics import compare_models
 from blimpworks.campaign.catalogue import whole_catalogue
@@ -20,16 +21,7 @@ from blimpworks.papers.multiblimp.exhibits.facts import FACTS as CHOICES
 from blimpworks.papers.multiblimp.exhibits.facts import PRINTED_MODELS
 from blimpworks.papers.multiblimp.exhibits.figures import fig1, fig5, fig6, fig7
 from blimpworks.papers.multiblimp.tables import FREQUENCIES, ITEM_SCHEMA
-from blimpworks.tables import (
-    ACCURACIES,
-    COMPARISONS,
-    JUDGEMENTS,
-    REGRESSIONS,
-    SCORES,
-    read_table,
-    write_frame,
-    write_rows,
-)
+from blimpworks.tables import ACCURACIES, REGRESSIONS, SCORES, read_table, write_frame, write_rows
 from support.cells_kit import plain, values, write_exhibit
 
 METHOD = "full_sentence"
@@ -84,7 +76,7 @@ def simulate(root, models=MODELS):
             right = random.random(N) < SKILL[model]
             rows = [i | judged_score(r, random) for i, r in zip(items, right, strict=True)]
             judged.append((model, lang, root / f"judgements/{model}/{lang}.parquet"))
-            write_rows(rows, JUDGEMENTS, judged[-1][2])
+            write_rows(rows, blimpworks_tables.JUDGEMENTS, judged[-1][2])
             scored.append((model, pairs, root / f"scores/{model}/{lang}.parquet"))
             write_rows(rows, SCORES, scored[-1][2])
     return judged, scored
@@ -168,7 +160,7 @@ def test_the_text_counts_languages_where_one_model_is_better(tables):
     assert cells["Model C better than Model A: languages", "Value"] == 4
     assert cells["Model A better than Model C: languages", "Value"] == 0
     assert cells["Model A and Model B: languages compared", "Value"] == 4
-    rows = read_table(COMPARISONS, tables["comparisons"][0]).to_pandas()
+    rows = read_table(blimpworks_tables.COMPARISONS, tables["comparisons"][0]).to_pandas()
     rows = rows[(rows["model_a"] == "b") & (rows["model_b"] == "a")]
     rows = rows[rows["lang"].isin(["deu", "eng"])]
     better = [row.accuracy_a > row.accuracy_b and row.p < 0.05 for row in rows.itertuples()]

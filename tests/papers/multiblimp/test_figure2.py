@@ -16,14 +16,10 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import PNG_DPI
 from blimpworks.papers.multiblimp.exhibits import pipeline
+from blimpworks.papers.multiblimp.exhibits import stages as exhibits_stages
 from blimpworks.papers.multiblimp.exhibits.facts import figure2_choice
 from blimpworks.papers.multiblimp.exhibits.pipeline import fig2
-from blimpworks.papers.multiblimp.exhibits.stages import (
-    ALL_ITEMS,
-    LONGEST,
-    choose_pair,
-    follow_pair,
-)
+from blimpworks.papers.multiblimp.exhibits.stages import LONGEST, choose_pair, follow_pair
 from blimpworks.papers.multiblimp.settings import SamplingOptions
 from blimpworks.tables import ITEMS, read_table
 from support.treebank_kit import FIN, SEEN, SING_DOGS, UNIMORPH
@@ -163,7 +159,7 @@ def test_a_number_of_items_leads_to_the_sampled_ones_though_all_are_there_too():
     drawn = Node(Path("results/items/multiblimp/eng.parquet"), "", None, inputs=[every])
     tree = Node(Path("cells.parquet"), "", None, inputs=[every, drawn])
     assert nearest(tree, "items") == [drawn]
-    assert nearest(tree, ALL_ITEMS) == [every]
+    assert nearest(tree, exhibits_stages.ALL_ITEMS) == [every]
 
 
 def extents(figure):

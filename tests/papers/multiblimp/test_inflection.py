@@ -43,9 +43,8 @@ def test_values_are_assumed_only_for_what_rows_of_the_same_class_state():
 
 def matched(lexicon, feats, form="a", lemma="x"):
     query = lookup.query_of(dict(pair.split("=") for pair in feats.split("|") if pair))
-    return [
-        dict(row.features) for row in lookup.find_matches(lexicon, lemma, form, query, "Number")
-    ]
+    found = lookup.find_matches(lexicon, lemma, form, query, "Number")
+    return [dict(row.features) for row in found]
 
 
 @pytest.mark.parametrize(

@@ -78,8 +78,7 @@ LARGE = ["pcm", *(lang for lang, (pairs, _) in MADE.items() if pairs > 1000)]
 
 @pytest.mark.mirror
 @pytest.mark.parametrize(
-    "lang",
-    [pytest.param(lang, marks=pytest.mark.long) if lang in LARGE else lang for lang in MADE],
+    "lang", [pytest.param(lang, marks=pytest.mark.long) if lang in LARGE else lang for lang in MADE]
 )
 def test_a_language_has_as_many_pairs_and_items_as_the_authors_made(mirror, tmp_path, lang):
     assert generate(lang, mirror, tmp_path) == MADE[lang]

@@ -8,13 +8,8 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.files import read_cells
-from blimpworks.papers.multiblimp.items.words import (
-    UYGHUR_LATIN,
-    normalise_tokens,
-    normalise_unimorph,
-    parse_tags,
-    treatments,
-)
+from blimpworks.papers.multiblimp.items import words as items_words
+from blimpworks.papers.multiblimp.items.words import normalise_tokens, parse_tags, treatments
 from blimpworks.tables import LABEL
 from support.paths import REPOSITORY
 
@@ -126,7 +121,7 @@ def test_types_order_nulls_and_other_columns_stay():
     ],
 )
 def test_unimorph_rows_get_the_treatments_that_are_for_them(special, expected):
-    assert normalise_unimorph("čas", "ὁ, ἡ ἔλᾰφος", special) == expected
+    assert items_words.normalise_unimorph("čas", "ὁ, ἡ ἔλᾰφος", special) == expected
 
 
 def test_an_unknown_treatment_is_refused_by_name():
@@ -151,6 +146,8 @@ def test_our_uyghur_letters_are_those_of_the_treebanks_transliteration(mirror):
         for cells in lines
         if cells[0].isdigit() and (match := re.search(r"(?:^|\|)Translit=([^|]+)", cells[9]))
     ]
-    agreed = sum(form.translate(UYGHUR_LATIN) == latin for form, latin in transliterations)
+    agreed = sum(
+        form.translate(items_words.UYGHUR_LATIN) == latin for form, latin in transliterations
+    )
     assert len(transliterations) == 39884
     assert agreed / len(transliterations) > 0.999

@@ -14,17 +14,11 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.papers.urblimp import analysis
+from blimpworks.papers.urblimp.exhibits import evaluation
 from blimpworks.papers.urblimp.exhibits.claims import table5, text
 from blimpworks.papers.urblimp.exhibits.claims import tests as paradigm_tests
 from blimpworks.papers.urblimp.exhibits.data import table1, table2, table10, validation
-from blimpworks.papers.urblimp.exhibits.evaluation import (
-    GEMMA,
-    GEMMA_TUNED,
-    table4,
-    table7,
-    table8,
-    table9,
-)
+from blimpworks.papers.urblimp.exhibits.evaluation import GEMMA, GEMMA_TUNED, table4, table7, table8
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA, PHENOMENON_OF
 from blimpworks.tables import ACCURACIES, read_table, write_rows, write_table
 from support import urblimp_results_kit as results
@@ -143,7 +137,7 @@ ALONE = Labels({"urd": "Urdu"}, facts={"urblimp_validation": {"per_pair": 3}})
 
 
 def test_table_9_has_people_on_each_paradigm_and_both_means(people):
-    exhibit = table9(people, ALONE)
+    exhibit = evaluation.table9(people, ALONE)
     rows = read_plain(ACCURACIES, people["people"][0]).set_index("paradigm")
     for paradigm, name in PARADIGMS.items():
         percent = 100 * rows["accuracy"][paradigm]
