@@ -165,7 +165,7 @@ from blimpworks.evaluation.run import Interrupts
 
 with Interrupts() as interrupts:
     child = subprocess.Popen([sys.executable, "-c", {CHILD!r}], process_group=0)
-    interrupts.follow(child)
+    interrupts.process = child
     child.wait()
 print(interrupts.caught, child.returncode)
 """

@@ -285,9 +285,8 @@ class Declared(Declaration):
             else:
                 continue
             labels: dict[str, Any] = {"phenomenon": phenomenon, "paradigm": paradigm}
-            yield printed_accuracy(
-                row, "a share from 0 to 100", model=row.column, lang=lang, n=None, **labels
-            )
+            expected = f"an accuracy of {self.name} from 0 to 100, as all its numbers in percent"
+            yield printed_accuracy(row, expected, model=row.column, lang=lang, n=None, **labels)
 
     def paper(self) -> Paper:
         """Return the benchmark as a paper."""

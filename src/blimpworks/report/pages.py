@@ -79,7 +79,7 @@ def picture_address(form: read.Form, paper: str) -> str:
 def _form_html(form: read.Form, paper: str, title: str, table: str) -> str:
     """Return a form's ``table``, or its figure with the table below it; "" without either."""
     context = {"title": title, "table": table, "picture": picture_address(form, paper)}
-    return _render("form.html", form=form, **context)
+    return _render("assets/form.html.jinja", form=form, **context)
 
 
 def _printed_html(exhibit: read.Exhibit, paper: read.PaperInputs) -> str:
@@ -247,8 +247,9 @@ def _count_row(title: str, address: str, sections: Sequence[Section]) -> dict[st
 
 
 def _render(template: str, **context: Any) -> str:
+    # Callers write the whole path of a template: digests of code follow names of files.
     environment = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True)
-    return environment.get_template(f"assets/{template}.jinja").render(**context)
+    return environment.get_template(template).render(**context)
 
 
 def _escape_rst(text: str) -> str:
@@ -285,12 +286,12 @@ def _paper_texts(
 
     values = {"citation": citation, "licence": licence, "series": choices, "texts": TEXTS}
     values |= {"paper": paper, "has_variants": has_variants}
-    yield f"{pieces}/head.html", _render("paper.html", **values)
+    yield f"{pieces}/head.html", _render("assets/paper.html.jinja", **values)
     for section in sections:
         for view, content in section.views.items():
             yield f"{pieces}/{section.exhibit.name}.{view}.html", content
     values = {"paper": paper, "sections": sections, "plain": _escape_rst, "texts": TEXTS}
-    body = _render("exhibits.rst", **values)
+    body = _render("assets/exhibits.rst.jinja", **values)
     yield f"{paper.name}.rst", _titled(citation.label, _include(f"{pieces}/head.html"), body)
 
 
@@ -319,7 +320,7 @@ def _index_texts(
     citations = {paper: find_paper(paper).citation for paper in campaign.papers}
     values: dict[str, Any] = {"columns": columns, "means": means, "rows": rows, "total": total}
     values |= {"campaign": campaign, "inputs": inputs, "citations": citations, "texts": TEXTS}
-    yield "_pieces/index.html", _render("index.html", **values)
+    yield "_pieces/index.html", _render("assets/index.html.jinja", **values)
     documents = [*campaign.papers, *inputs.comparisons, *added_pages]
     tree = "\n".join([".. toctree::", "   :hidden:", "", *(f"   {name}" for name in documents)])
     yield "index.rst", _titled(campaign.title, _include("_pieces/index.html"), tree)
@@ -340,7 +341,7 @@ def _item_texts(inputs: read.Inputs) -> Iterator[tuple[str, str]]:
     scripts = dict(item_scripts(sets_from(campaign.pairs), labels))
     if scripts:
         yield from ((f"_static/items/{name}.js", text) for name, text in scripts.items())
-        yield "_pieces/items.html", _render("items.html")
+        yield "_pieces/items.html", _render("assets/items.html.jinja")
         yield f"{ITEMS}.rst", _titled("Items", _include("_pieces/items.html"))
 
 
@@ -350,7 +351,9 @@ def assemble(inputs: read.Inputs) -> dict[str, str]:
     sections: dict[str, list[Section]] = {}
     for paper in inputs.papers:
         advice = {
-            variant: _render("advice.html", variant=variant, campaign=campaign, paper=paper.name)
+            variant: _render(
+                "assets/advice.html.jinja", variant=variant, campaign=campaign, paper=paper.name
+            )
             for variant in ("published", "corrected")
         }
         group = [_section(exhibit, paper, campaign.variant, advice) for exhibit in paper.exhibits]
