@@ -6,7 +6,8 @@ A rule makes minimal pairs from sentences that match a pattern (docs/urblimp_rul
     change: [{inflect: V, to: {Gender: other}}]
 
 V and S are the rule's names of two words, a verb and its subject. ``prepare`` changes both
-sentences of a pair, ``change`` only the ungrammatical one. A complex is a word and its auxiliaries.
+sentences of a pair, ``change`` only the ungrammatical one. A complex is a word and its auxiliaries,
+such as "kar rahā hai" (is doing).
 """
 
 from collections.abc import Collection, Sequence
@@ -31,7 +32,7 @@ Node = str
 OF = "="
 """Prefix of a name in ``to``: ``Gender: =S`` means the gender that the word S has."""
 NODES = ("delete", "inflect", "replace", "after", "agreeing", "move")
-"""Keys of operations that name a word, which must exist."""
+"""Keys of operations whose value is the name of a word, which must exist."""
 
 
 class Delete(Strict):
@@ -48,11 +49,13 @@ class Inflect(Strict):
     """Features and their new values; ``other`` for the opposite gender or number, ``=NODE`` for
     another word's value."""
     along: tuple[str, ...] = ()
-    """Relations of later children, such as a verb's auxiliaries, that are inflected too."""
+    """Relations to the word of those that are inflected too, such as a verb's auxiliaries. They are
+    dependents that follow the word in the sentence."""
     agreeing: Node | None = None
     """A word with which the complex must agree in the features of ``to`` before the change."""
     unless: dict[str, str] = Field(default={})
-    """Features that are grammatical here too; a match is rejected if its new form can have them."""
+    """Features that would be grammatical here too. If the new form is ambiguous and can have them,
+    the match is rejected."""
 
 
 class Replace(Strict):
@@ -67,7 +70,7 @@ class Add(Strict):
     """Add a word of a closed class after a word."""
 
     add: str
-    """Paradigm of the new word."""
+    """Name of the inflection table (in the pack's ``paradigms``) of the new word."""
     name: Node
     """Name of the new word in later operations."""
     after: Node
@@ -81,7 +84,7 @@ class Move(Strict):
     move: Node
     after: Node
     along: tuple[str, ...] = ()
-    """Relations of later children of ``after``, which stay before the moved words."""
+    """Relations to ``after`` of dependents that follow it, and stay before the moved words."""
 
 
 Operation = Delete | Inflect | Replace | Add | Move
@@ -95,7 +98,8 @@ def _operation_tag(operation: object) -> str | None:
         return type(operation).__name__
     for key in operation if isinstance(operation, dict) else ():
         if key in OPERATIONS:
-            # pydantic adds the tag to locations of errors; as no key has its capital, we cut it.
+            # pydantic puts the tag into an error's location. Tags begin with a capital, and keys do
+            # not, so messages leave it out.
             return OPERATIONS[key].__name__
     return None
 
@@ -167,7 +171,10 @@ def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
 
 
 def _check_excluded(key: str, patterns: Sequence[Pattern], pattern: Pattern | None) -> None:
-    """Raise ValueError for an excluded pattern that would hold of any words of a sentence."""
+    """Raise ValueError for an excluded pattern without a word of ``pattern``.
+
+    It could hold of other words, anywhere in the sentence.
+    """
     nodes = pattern.nodes if pattern else {}
     for number, excluded in enumerate(patterns):
         if not excluded.nodes.keys() & nodes.keys():
@@ -195,8 +202,9 @@ class Rule(Strict, arbitrary_types_allowed=True):
     change: Annotated[tuple[Step, ...], Field(min_length=1)]
     """Changes of the ungrammatical sentence only."""
     context: tuple[Literal["previous", "next"], ...] = ()
-    """Reject a pair if the treebank has each new form beside the same previous or next word: it may
-    be grammatical there. Deleted and moved words are not checked."""
+    """Reject a pair if the treebank has every changed form beside the same word as in the pair:
+    after the previous one, before the next one, or both. Then the changed sentence may be
+    grammatical. Deleted and moved words are not checked."""
 
     @pydantic.model_validator(mode="after")
     def _check_word_names(self) -> Self:
