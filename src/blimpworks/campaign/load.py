@@ -47,7 +47,7 @@ def campaign_model(*, with_declared: bool = True) -> type[Campaign]:
 
     ``with_declared``: include the settings of benchmarks that are declared as data.
     """
-    # Fields for pydantic: {name: (type, default or Field)}.
+    # Fields for pydantic: {name: (type, default or Field)}. By default, the first benchmark is run.
     paper_sections: dict[str, Any] = {}
     data_folders: dict[str, Any] = {}
     names: list[str] = []
@@ -88,7 +88,7 @@ def declare(folders: Sequence[Path]) -> None:
     existing = [p if p.exists() or not (REPOSITORY / p).exists() else REPOSITORY / p for p in paths]
     resolved = [str(path.resolve()) for path in existing]
     names = [path.rpartition("/")[2] for path in resolved]
-    if len({*names}) < len({*resolved}):
+    if len({*names}) < len({*resolved}):  # two folders have one name
         raise UserError(f"{', '.join(resolved)}: expected folders of different names; rename one.")
     before = os.environ.get(registry.FOLDERS, "")
     after = os.pathsep.join(dict.fromkeys(filter(None, (*resolved, *before.split(os.pathsep)))))
@@ -128,7 +128,8 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     UserError with one line for each problem: file, key, value, expectation.
     """
     declare([Path(folder) for folder in _texts_in(settings.get("declared"))])
-    # The model does not know unusable benchmarks, so the reason is raised before its check.
+    # For an unusable benchmark, pydantic would say that its name is unknown. Raise its own error
+    # first, which has the reason.
     unknown_benchmarks = {*_texts_in(settings.get("benchmarks"))} - registry.benchmarks().keys()
     keys = {key for key in settings if isinstance(key, str)}
     unknown_sections = keys - registry.papers().keys() - Campaign.model_fields.keys()
@@ -181,7 +182,7 @@ def placed(files: CatalogueFiles) -> CatalogueFiles:
 
 
 def check_files(files: Sequence[str]) -> None:
-    """Check YAML files that Snakemake has read, which allows repeated keys. Raises UserError."""
+    """Check YAML files again, as Snakemake accepts repeated keys. Raises UserError for them."""
     for path in map(Path, files):
         if path.suffix != ".json" and path.is_file():
             read_settings(path, "campaign file")
@@ -196,6 +197,7 @@ def load_campaign(path: Path) -> Campaign:
 def _field_docstrings(module: str) -> dict[str, dict[str, str]]:
     """Return {class: {field: string below it}} of a module, from its source."""
     docstrings: dict[str, dict[str, str]] = {}
+    # A string directly below a field is its docstring.
     for node in ast.parse(inspect.getsource(sys.modules[module])).body:
         if isinstance(node, ast.ClassDef):
             fields = docstrings.setdefault(node.name, {})
