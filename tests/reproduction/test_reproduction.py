@@ -15,7 +15,7 @@ from blimpworks.campaign.reference import PublishedRow, ReasonRow, numbers_in
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import COMPLEMENT as COMPLEMENT_FORMULA
-from blimpworks.exhibits.formulas import COUNT, MEAN, UNWEIGHTED, VALUES, select_rows, truncate
+from blimpworks.exhibits.formulas import COUNT, MEAN, SUM, UNWEIGHTED, select_rows, truncate
 from blimpworks.papers.multiblimp import published as multiblimp_published
 from blimpworks.reproduction import comparisons
 from blimpworks.reproduction.comparisons import AGREES, NOT_RUN, recomputations, recomputed_rows
@@ -48,7 +48,7 @@ def published_row(*args, **fields):
     return PublishedRow.model_validate(number(*args, **fields))
 
 
-def cell(place, value, formula=VALUES, where=None, source="published", **fields):
+def cell(place, value, formula=SUM, where=None, source="published", **fields):
     row, column = place
     columns = dict.fromkeys(CELLS.names) | {"row": row, "column": column, "value": float(value)}
     columns |= {"printed_row": row, "printed_column": column, "text": str(value)}
@@ -102,9 +102,9 @@ def over_three(rows):
 @pytest.mark.parametrize(
     ("formula", "rows", "expected"),
     [
-        (VALUES, rows_of(1.0, 2.0), 0.1),
-        (VALUES, rows_of(1.0, 2.0, reach=0.0), 0),
-        (VALUES, rows_of(1.0, 2.0, reach=None), 0),
+        (SUM, rows_of(1.0, 2.0), 0.1),
+        (SUM, rows_of(1.0, 2.0, reach=0.0), 0),
+        (SUM, rows_of(1.0, 2.0, reach=None), 0),
         (COUNT, rows_of(1.0, 2.0), 0),
         (MEAN, rows_of(1.0, 2.0), 0.05),
         (UNWEIGHTED, pd.DataFrame({"accuracy": [0.5, 0.6], "rounding": [0.005, 0.0005]}), 0.275),
@@ -321,7 +321,7 @@ def test_the_comparison_is_written_with_every_column(paper, tmp_path):
     frame = pd.read_csv(tmp_path / "out.csv")
     assert list(frame) == list(comparisons.RECOMPUTED_COLUMNS)
     row = frame.set_index("row").loc["sum"]
-    assert (row["printed"], row["recomputed"], row["rule"]) == (3.1, 3.08, VALUES.sentence)
+    assert (row["printed"], row["recomputed"], row["rule"]) == (3.1, 3.08, SUM.sentence)
     assert frame.set_index("row").loc["big", "recomputed"] == 735_000_123
 
 

@@ -57,10 +57,8 @@ PLAIN_NOTATION = Notation(
     r"\S+",
     lambda value: repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value),
 )
-"""Notation that writes words, numbers (with all digits) and formulas (their sentences). They are
-read by the patterns in ``NOTATIONS``."""
-PHRASE = Notation(".+")
-"""Notation of texts with spaces."""
+"""Notation that writes words, numbers (all digits) and formulas; ``NOTATIONS`` read them."""
+PHRASE = Notation(".+")  # texts with spaces
 
 
 def choice(values: Mapping[str, Any]) -> Notation:
@@ -148,13 +146,13 @@ def truncated(rows: pd.DataFrame, formula: Formula, decimals: int) -> float:
 COUNT = Formula("number of rows", lambda rows: float(len(rows)))
 ROW_TEXT = Formula("text of the row", lambda rows: float(len(rows)))
 """Formula of a cell of text, which has no number; the number of texts, 1, stands for it."""
-TOTAL = sum_of("n")
-VALUES = sum_of("value")
+N_SUM = sum_of("n")
+SUM = sum_of("value")
 MEAN = mean_of("value")
 PERPLEXITY = column_mean("perplexity")
 ACCURACY = Formula("100 × mean(correct)", lambda rows: 100 * rows["correct"].mean())
 UNWEIGHTED = Formula("100 × mean(accuracy)", lambda rows: 100 * rows["accuracy"].mean())
-KINDS = Formula("number of languages", lambda rows: rows["lang"].nunique())
+LANGS = Formula("number of languages", lambda rows: rows["lang"].nunique())
 PARADIGM_COUNT = Formula("number of paradigms", lambda rows: rows["paradigm"].nunique())
 LARGEST = Formula("largest value", lambda rows: rows["value"].max())
 PRODUCT = Formula("product of value", lambda rows: math.prod(map(float, rows["value"])))
@@ -181,9 +179,8 @@ def select_rows(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
 @cache
 def declared() -> tuple[Formula | Template[Any], ...]:
     """Return each formula and template once, without formulas that templates have made."""
-    # A command's digest covers the modules that its code imports by a statement. Modules of papers
-    # are imported by a text, so a change of a formula does not change the digest of a command that
-    # looks it up. This is safe: cells are rebuilt when their formulas change.
+    # A command's digest covers imports by statement, not these imports by text. This is safe: cells
+    # are rebuilt when their formulas change.
     names = chain.from_iterable(paper.formulas for paper in papers().values())
     modules = [sys.modules[__name__], *map(import_module, names)]
     values = {id(value): value for module in modules for value in vars(module).values()}

@@ -152,18 +152,14 @@ def fraction_of(rows: pd.DataFrame, numerator: int, denominator: int) -> float:
 def with_more(rows: pd.DataFrame, sets: int) -> float:
     """Return accuracy if each of ``sets`` paradigms has one more pair, judged rightly.
 
-    A row is a judgement of one pair. The authors' script counts so: its counters of right pairs and
-    of all pairs start at 1.
+    A row is a judgement. The authors' script counts right pairs and all pairs from 1.
     """
     return float((rows["correct"].sum() + sets) / (rows["correct"].count() + sets))
 
 
 @formula("mean over construction of (correct{ties} ties{more}) ÷ (n{more})", ties=TIES, more=MORE)
 def counted(rows: pd.DataFrame, ties: float, more: int) -> float:
-    """Return mean accuracy if each tie adds ``ties``, and each paradigm has ``more`` right pairs.
-
-    A row is a paradigm, with numbers of pairs: ``correct``, ``ties`` and ``n``.
-    """
+    """Return mean accuracy of paradigms, with ``ties`` for a tie and ``more`` more right pairs."""
     right = rows["correct"] + ties * rows["ties"] + more
     with_accuracy = rows.assign(accuracy=right / (rows["n"] + more))
     return float(accuracies_by(with_accuracy, CONSTRUCTION).mean())
@@ -188,11 +184,7 @@ RECOMPUTED_AVERAGE = "Average accuracy, from the rows above"
 
 
 def narrowed(rows: pd.DataFrame, where: Mapping[str, Any]) -> dict[str, Any]:
-    """Remove values that no row has from the filter's lists; keep a list if no value would remain.
-
-    With rows of "a" only, {"model": ["a", "b"], "lang": ["xyz"]} becomes {"model": "a", "lang":
-    ["xyz"]}.
-    """
+    """Remove from the filter's lists values that no row has; keep a list that would be empty."""
     narrow = dict(where)
     for column, values in where.items():
         listed = values if isinstance(values, list) else []
@@ -297,8 +289,7 @@ def read_accuracies(tables: Tables, labels: Labels) -> Accuracies:
 Measure = Callable[[Selection, Place, Place], Cell | None]
 """Function that makes a cell of a selection, or None if the selection lacks accuracies.
 
-Arguments: the selection, the cell's (row, column), and the (row, column) of the printed number that
-the cell stands for."""
+Arguments: the selection, the cell's (row, column), and that of the printed number it stands for."""
 
 
 def accuracy(selection: Selection, cell_key: Place, stands_for: Place) -> Cell | None:

@@ -82,8 +82,7 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
     residuals = select_rows(shared.read_plain(RESIDUALS, tables["residuals"]), where)
     terms = select_rows(shared.read_plain(REGRESSIONS, tables["regressions"]), where)
     curve = None if terms.empty else terms.set_index("term")["coefficient"]
-    # Each number of these tables becomes a cell. A tuple has the table's name and rows, the columns
-    # that identify a row, and {column of a number: its format}.
+    # Tables whose numbers become cells: name, rows, key columns, {column of a number: its format}.
     further_tables = (
         ("frequencies", frequencies, ("lang",), {RANKED_BY: ".3g"}),
         ("residuals", residuals, (*where, "lang"), {"fitted": ".1f", "residual": ".1f"}),
@@ -202,8 +201,7 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
         axes.set_xticks([])
         axes.set_xlabel("no size in the catalogue")
     unsized_text = shared.counted(len(unsized_points), "model") if len(unsized_points) else ""
-    # Accuracies over different languages cannot be compared, so the caption names models with fewer
-    # languages. Printed accuracies are over all languages.
+    # The caption names models with fewer languages; printed accuracies are over all languages.
     counts = {} if published else {model: rows.loc[[model], "lang"].nunique() for model in cells}
     highest = max(counts.values(), default=0)
     partial = [labels.models[model] for model, n in counts.items() if n < highest]
@@ -272,8 +270,7 @@ def _name_furthest(axes: Axes, accuracies: pd.DataFrame, labels: Labels) -> None
         name = labels.languages[str(lang)]
         # No name begins left of the axes.
         away = -1 if gap[lang] > 0 and x > axes.get_xlim()[0] + NAME_WIDTH else 1
-        # A letter is about a percentage point wide. Among many points, a name covers all names of
-        # its side at about the same height, however far they are.
+        # A letter is about a percentage point wide. Among many points, a name takes its whole line.
         reach = len(name) + 2 if few_points else math.inf
         for side in (away, -away) if few_points else (away,):
             covered = [

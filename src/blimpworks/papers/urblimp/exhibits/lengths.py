@@ -19,7 +19,7 @@ import pandas as pd
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section, language_tag
 from blimpworks.exhibits.fonts import font_for
-from blimpworks.exhibits.formulas import TOTAL, select_rows
+from blimpworks.exhibits.formulas import N_SUM, select_rows
 from blimpworks.exhibits.render import direction
 from blimpworks.exhibits.shared import Tables, counted, formula_cell, read_plain
 from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, empty_figure, new_figure, say
@@ -68,13 +68,10 @@ def _list_changes(rows: pd.DataFrame) -> list[str]:
 
 
 def _cells(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
-    """Yield a row's cells, which are numbers with a formula; accuracies have intervals.
-
-    ``where`` selects the rows that the formulas get: {column: value}.
-    """
+    """Yield a row's cells (numbers with formulas) on the pairs that ``where`` selects."""
     counts = select_rows(rows, where)
     n = int(counts["n"].sum())
-    yield formula_cell(counts, (row, PAIRS), TOTAL, SOURCE, where, n=n)
+    yield formula_cell(counts, (row, PAIRS), N_SUM, SOURCE, where, n=n)
     for heading, column in SHARES.items():
         fields: dict[str, Any] = {"n": n}
         if heading in ACCURACY_COLUMNS:
@@ -175,8 +172,7 @@ BAR_WIDTH = 0.4
 
 def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     """Draw the surprisal of each word in a pair that sum and mean per token decide differently."""
-    # The table has one pair for each model in a language. The first causal model is drawn, or else
-    # the first model.
+    # The table has a pair for each model and language. The first causal model is drawn, if any.
     table = read_plain(SURPRISALS, tables[OF_WORDS][0]).fillna({"word": END})
     models = [model for model in labels.models if (table["model"] == model).any()]
     causal = [model for model in models if model in labels.facts["urblimp_left_to_right"]]
