@@ -75,10 +75,7 @@ def _is_same_file(row: Pinned, default: Pinned | None) -> bool:
 
 
 def _default_table(campaign: Campaign, table: str) -> Path | None:
-    """Return the repository's ``table``, such as "models", if the campaign uses another one.
-
-    Return None if the campaign uses the repository's.
-    """
+    """Return the repository's ``table`` ("models") if the campaign uses another one, else None."""
     default: Path = REPOSITORY / getattr(CatalogueFiles(), table)
     used: Path = getattr(campaign.catalogue, table)
     return None if used.resolve() == default.resolve() else default
@@ -110,8 +107,7 @@ def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> 
     table = _default_table(campaign, "sources")
     default_rows = {row.name: row for row in read_rows(SourceRow, table)} if table else {}
     missing = {n: row for n, row in default_rows.items() if n not in catalogue.sources}
-    # ``paper.sources`` lists only sources of the catalogue that it gets. To find those that the
-    # campaign lacks, add the repository's rows.
+    # ``paper.sources`` lists rows of the catalogue that it gets, so add the missing rows to it.
     complete = replace(
         catalogue,
         sources={**catalogue.sources, **missing},
@@ -140,7 +136,6 @@ def _compare_models(
     """
     table = _default_table(campaign, "models")
     default_rows = {row.name: row for row in read_rows(ModelRow, table)} if table else {}
-    # {(model of the hub, branch or tag): row with its commit, from the lock file}
     locked = locked_models(model_tables(campaign.catalogue.models)) if table else {}
 
     def identity(row: ModelRow) -> list[str]:
@@ -167,17 +162,12 @@ def _compare_models(
 
 
 def _changed_settings(
-    benchmark: Benchmark,
-    campaign: Campaign,
-    default: Campaign,
-    row: ModelRow,
-    default_row: ModelRow,
+    benchmark: Benchmark, campaign: Campaign, default: Campaign, row: ModelRow, usual: ModelRow
 ) -> dict[str, object]:
     """Return {setting: value} of the settings of a model's scores or answers that differ.
 
-    Settings of answers are compared with ``default``, the campaign with the paper's default
-    settings. Settings of scores are compared with ``default_row``, the model's row in the
-    repository, and with the package's defaults.
+    Settings of answers are compared with those of ``default``, with the paper's default settings;
+    settings of scores with ``usual``, the model's row in the repository, and with the defaults.
     """
     changed: dict[str, object] = {}
     if benchmark.generation:
@@ -188,7 +178,7 @@ def _changed_settings(
     if scorer := scorers().get((engine_of(campaign, row), row.architecture)):
         for name in ENGINE_SETTINGS:
             value = scorer.settle(name, getattr(row, name), getattr(campaign.scoring, name))
-            if value != getattr(default_row, name):
+            if value != getattr(usual, name):
                 changed[name] = value
     if row.architecture == "masked":
         changed |= _differences(campaign.scoring.masked, MaskedOptions(), {"pll"})
@@ -229,8 +219,7 @@ def _paper_languages(paper: Paper) -> list[str]:
 def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
     """Return the differences of a campaign's basis from that of the paper ``name``.
 
-    Only the paper's first benchmark is compared; its other benchmarks share the paradigms, or add
-    items.
+    Only the paper's first benchmark is compared; others share its paradigms, or add items.
     """
     paper = find_paper(name)
     benchmark = next(iter(paper.benchmarks), None)

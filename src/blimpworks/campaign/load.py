@@ -128,8 +128,7 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     UserError with one line for each problem: file, key, value, expectation.
     """
     declare([Path(folder) for folder in _texts_in(settings.get("declared"))])
-    # For an unusable benchmark, pydantic would say that its name is unknown. Raise its own error
-    # first, which has the reason.
+    # pydantic would say that an unusable benchmark is unknown, so raise its own error first.
     unknown_benchmarks = {*_texts_in(settings.get("benchmarks"))} - registry.benchmarks().keys()
     keys = {key for key in settings if isinstance(key, str)}
     unknown_sections = keys - registry.papers().keys() - Campaign.model_fields.keys()

@@ -263,7 +263,6 @@ def file_reader(name: str) -> Callable[[Sequence[Path]], pd.DataFrame] | None:
 
     Raises UserError if two papers read tables of this name in different ways.
     """
-    # A reader is the address of a function; it is empty for Parquet files.
     papers_by_reader = {
         paper.tables[name].reader: paper.name for paper in papers().values() if name in paper.tables
     }
@@ -272,5 +271,5 @@ def file_reader(name: str) -> Callable[[Sequence[Path]], pd.DataFrame] | None:
             f"papers {' and '.join(papers_by_reader.values())} read their tables {name!r} in "
             "different ways; rename the table of one paper."
         )
-    address = next(iter(papers_by_reader), "")
+    address = next(iter(papers_by_reader), "")  # empty for Parquet files
     return cast(Callable[..., "pd.DataFrame"], pkgutil.resolve_name(address)) if address else None

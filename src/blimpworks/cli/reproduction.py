@@ -4,8 +4,6 @@ A parameter of a function is an option of the command, the docstring is its help
 job, which records what the products are made from, and calls the library. With ``calls=``, the body
 is empty: the command opens the job, and calls that function with the options of the same names.
 ``commands/declare.py`` explains all arguments.
-
-Each paper has a folder of tables of the numbers that it prints ("printed", "published").
 """
 
 import json
@@ -152,8 +150,6 @@ def build_report(
     campaign = Campaign(
         printed=printed, results=results, corrected=corrected, resources=resources, **facts
     )
-    # In the record, variant and measured papers are parameters of their own. The published exhibits
-    # are not needed, since they are among the inputs.
     params = {"variant": facts.pop("variant"), "measured": sorted({*facts.pop("measured")})}
     del facts["published"]
     params["facts"] = facts

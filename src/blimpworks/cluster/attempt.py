@@ -4,9 +4,7 @@
 again as the child. The journal beside the job's log gets an entry at the start, and one at the end:
 {"attempt": "3f0c…", "cause": "memory", …}.
 
-A SLURM job may run several scoring jobs. If a scoring job fails or is interrupted, it is run again:
-each run is an attempt.
-
+Each run of a scoring job is an attempt; a SLURM job may run several scoring jobs.
 When memory runs out, the kernel kills the larger process, the child; the parent can still write.
 Near the end of the SLURM job's time, the child stops between two shards (files with scores). The
 parent then requeues the SLURM job, for which Snakemake keeps waiting.
@@ -69,8 +67,7 @@ def memory_groups() -> list[Path]:
         if controllers in ("", "memory") or "memory" in controllers.split(","):
             base = CGROUPS / "memory" if controllers else CGROUPS
             group = base / path.lstrip("/")
-            # Take parents from the folder job_… downwards. Those above it belong to the node, with
-            # other users' processes.
+            # Groups above the folder job_… belong to the node, with other users' processes.
             of_job = (p for p in group.parents if any(n.startswith("job_") for n in p.parts))
             directories += [group, *of_job]
     return directories
@@ -105,8 +102,7 @@ class _SignalForwarder:
     """Handler of SIGTERM and SIGINT that sends SIGTERM to the child process.
 
     When SLURM cancels a job, it signals only the job's first process, which is a Snakemake, and
-    kills all others. So the attempt is killed before it can record its end; ``retry_scaling`` asks
-    SLURM how it ended.
+    kills all others. So the attempt cannot record its end; ``retry_scaling`` asks SLURM for it.
     """
 
     def __init__(self) -> None:
@@ -122,18 +118,13 @@ class _SignalForwarder:
 
 
 def cause_of(
-    code: int,
-    *,
-    kills: int = 0,
-    on_request: bool = False,
-    out_of_time: bool = False,
-    log_end: str = "",
+    code: int, *, kills: int = 0, on_request: bool = False, out_of_time: bool = False, end: str = ""
 ) -> journal.Cause:
     """Return the reason why an attempt ended.
 
     ``code``: exit code of the child, negative for a signal. ``kills``: number of processes that
     were killed for lack of memory. ``on_request``: whether a signal asked the attempt to end.
-    ``out_of_time``: whether the allocation is over. ``log_end``: last characters of the log.
+    ``out_of_time``: whether the allocation is over. ``end``: last characters of the log.
     """
     if code == 0:
         return "done"
@@ -143,7 +134,7 @@ def cause_of(
         return "memory"
     if code == OUT_OF_TIME:
         return "walltime"
-    if GPU_FULL.search(log_end):
+    if GPU_FULL.search(end):
         return "gpu_memory"
     if code == USER_ERROR:
         return "input"
@@ -161,10 +152,7 @@ def _read_progress_of(attempt: str, log_file: Path) -> tuple[datetime, journal.S
 
 
 def _record_lost_attempt(log_file: Path) -> None:
-    """Append to the journal the progress of a previous attempt, if the journal lacks its end.
-
-    Such an attempt was killed with its parent.
-    """
+    """Append to the journal the progress of a previous attempt whose end it lacks."""
     attempts = journal.read_attempts(journal.journal_path(log_file))
     if not attempts or attempts[-1].ended or attempts[-1].lost:
         return
@@ -230,7 +218,7 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         kills=count_kills() - kills_before,
         on_request=signals.received,
         out_of_time=allocation.ends is not None and time.time() > allocation.ends - 1,
-        log_end=log_text[-SEARCHED_CHARACTERS:],
+        end=log_text[-SEARCHED_CHARACTERS:],
     )
     read = _read_progress_of(attempt, log_file)
     ended = journal.Ended(

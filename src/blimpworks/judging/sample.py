@@ -35,10 +35,7 @@ def _random_rank(name: str) -> str:
 
 
 def _turns(sizes: Mapping[Paradigm, int]) -> list[Paradigm]:
-    """Return the paradigms in turns: first one of each phenomenon, then a second of each, ….
-
-    Within a round, and within a phenomenon, the order is random.
-    """
+    """Return paradigms in turns: a random one of each phenomenon, a second one of each, …."""
     # A paradigm's round is the number of paradigms of its phenomenon that come before it.
     taken: Counter[str] = Counter()
     turns = []

@@ -153,7 +153,6 @@ def role_openers(tokenizer: Any) -> set[int]:
     pieces = _rendered(tokenizer)  # texts at even places, tokens and contents at odd places
     sentence_ends = (tokenizer.bos_token, tokenizer.eos_token)
     openers = set[str]()
-    # Each token, the text after it, and the next token.
     next_tokens = [*pieces[3::2], ""]
     for token, text, next_token in zip(pieces[1::2], pieces[2::2], next_tokens, strict=False):
         before_role = re.fullmatch(r"[^\W\d_]+\s*", text)
@@ -275,9 +274,8 @@ def architecture_of(config: Mapping[str, Any], where: str, default: str | None =
 def _policy_of(tokenizer: Any) -> FirstToken:
     """Return the policy that suits a tokenizer, if the user names none.
 
-    It is ``likeliest`` for chat models that add nothing before a text, or whose last added token
-    opens a role. Otherwise it is the tokens that the tokenizer adds, else ``bos``, ``eos`` or
-    ``skip``.
+    ``likeliest`` is for chat models that add nothing before a text, or whose last token opens a
+    role. Others get the tokens that the tokenizer adds, else ``bos``, ``eos`` or ``skip``.
     """
     leading = leading_ids(tokenizer)
     if tokenizer.chat_template and not {*leading[-1:]} - role_openers(tokenizer):
@@ -402,10 +400,7 @@ def _count_parameters(counts: Mapping[str, int], quantisation: str) -> int | Non
 
 
 def _facts_of_checkpoint(folder: Path, start: FirstToken | None) -> ModelFacts:
-    """Return the facts of a directory with a checkpoint.json.
-
-    Raises UserError if it has Python files, or a configuration that names code.
-    """
+    """Return the facts of a directory with a checkpoint.json. Raises UserError for Python files."""
     checkpoint.refuse_own_code(folder)
     described = checkpoint.read_description(folder / checkpoint.FILE_NAME)
     model_files = checkpoint.model_files(folder.iterdir(), str(folder))

@@ -33,8 +33,7 @@ log = logging.getLogger(__name__)
 SAMPLE = 100
 """Number of texts on which starts are measured."""
 FAR = 0.3
-"""A start that is worse than the best by more than this on few texts is measured on no others [nats
-per token]."""
+"""Starts that are worse by more than this on few texts are not tried on all [nats per token]."""
 WORSE = 0.1
 """Difference from the chosen start above which a better one is reported [nats per token]."""
 TIE = 0.01
@@ -109,10 +108,7 @@ def _likeliest(hub: Any, starts: Mapping[str, list[int]], nats: Mapping[str, flo
 
 
 def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
-    """Measure possible starts; return the best one if the policy is ``likeliest``.
-
-    For another policy, return its start, with a note if another start is better.
-    """
+    """Measure starts; return the best if the policy is ``likeliest``, else the policy's own."""
     hub, policy, prefix = engine.tokenizer.hub, engine.tokenizer.policy, engine.tokenizer.prefix
     starts = candidates(hub)
     if policy != "likeliest" and prefix not in starts.values():
@@ -241,7 +237,7 @@ def largest_gap(first: Sequence[LogProbs | Failure], second: Sequence[LogProbs |
     return gap
 
 
-def gap_by_later_tokens(score: Score, ids: Ids, longest: int) -> float:
+def gap_by_later(score: Score, ids: Ids, longest: int) -> float:
     """Measure how much log-probabilities depend on later tokens [nats].
 
     A random sequence of ``longest`` ids is compared with its beginnings, and with sequences that
@@ -253,7 +249,7 @@ def gap_by_later_tokens(score: Score, ids: Ids, longest: int) -> float:
     rows = [sequence[:cut] for cut in cuts]
     rows += [np.concatenate([sequence[:cut], replacement[cut:]]) for cut in cuts[1::2]]
     reference, *results = (score(encoded([row]))[0] for row in (sequence, *rows))
-    gap = 0.0  # between the reference and a row, up to the row's cut
+    gap = 0.0
     for cut, result in zip((*cuts, *cuts[1::2]), results, strict=True):
         beginnings = [row if isinstance(row, str) else row[:cut] for row in (reference, result)]
         gap = max(gap, largest_gap(beginnings[:1], beginnings[1:]))

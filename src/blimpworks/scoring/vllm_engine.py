@@ -31,9 +31,8 @@ Prompt = list[int]
 P = TypeVar("P")  # a request to vLLM, such as a prompt
 R = TypeVar("R")  # its result, such as log-probabilities
 Outcome = list[R] | Trouble
-"""Results of a batch, or why it has none. ``refused`` and ``out_of_memory``: the server's answer;
-``lost``: no answer, as the server ended; ``stray``: another server answered; ``deadly``: this batch
-ended the server."""
+"""Results of a batch, or its trouble: "lost" (no answer, as the server ended), "stray" (another
+server answered), "deadly" (this batch ended it), "refused" or "out_of_memory" (its answer)."""
 Attempt = Callable[[list[list[P]]], list[Outcome[R]]]
 """Function that runs batches, and returns the outcome of each."""
 
@@ -194,8 +193,7 @@ class InProcessModel(Generic[P, R]):
 
     @cached_property
     def _model(self) -> Any:
-        # vLLM reads these variables at its import. Without a second process for the engine, nothing
-        # is left running when this process ends.
+        # vLLM reads these variables at its import. Without a second process, none stays behind.
         environment = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
         os.environ.update(self._setup.environment() | environment)
         if not self._setup.gpus:  # torch chose a number if it was imported before
@@ -386,7 +384,7 @@ class VllmEngine(selftest.StartedEngine):
         checks["limit"] = str(self._longest - 1)
         hub, prefix = self.tokenizer.hub, self.tokenizer.prefix
         ids = selftest.ordinary_ids(hub, prefix, self._vocabulary, self._directory)
-        ahead = selftest.gap_by_later_tokens(self.logprobs, ids, min(64, self.limit))
+        ahead = selftest.gap_by_later(self.logprobs, ids, min(64, self.limit))
         if not ahead <= TOLERANCE[self._dtype]:
             raise UserError(
                 f"{self._directory}: log-probabilities by vLLM are no numbers, or change by "

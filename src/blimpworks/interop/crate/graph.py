@@ -99,10 +99,9 @@ class Graph:
         return self.crate.get(quote(path.as_posix()))
 
     def original(self, entry: Mapping[str, Any]) -> Entity:
-        """Return the entity of a job's file: of its copy in the crate, if it has one.
+        """Return the entity of a job's file: its copy in the crate, or an entity with its SHA-256.
 
-        Otherwise return an entity without a file, described by its SHA-256. ``entry``: the file in
-        a record, with its ``path``.
+        ``entry``: the file in a record, with its ``path``.
         """
         path = Path(entry["path"])
         if path in self.paths:
@@ -147,24 +146,22 @@ class Graph:
 
     def job(self, record: Record, agents: Any) -> Entity:
         """Add a job with inputs, products, parameters, command and times."""
-        git, platform = record["git"], record["host"]["platform"]
-        without_local_folders = self.plan.relative  # for paths, and for texts with paths
+        git, platform, shorten_paths = record["git"], record["host"]["platform"], self.plan.relative
         state = " with local changes" if git["clean"] is False else ""  # None: not known
-        first = without_local_folders(record["outputs"][0]["path"])
+        first = shorten_paths(record["outputs"][0]["path"])
         where = f"Commit {git['commit'] or 'unknown'}{state}, on {platform}."
-        notes = json.dumps(record["notes"], ensure_ascii=False, sort_keys=True)
+        noted = shorten_paths(json.dumps(record["notes"], ensure_ascii=False, sort_keys=True))
         params = []
         for name, value in record["params"].items():
             is_text = isinstance(value, str)
-            text = value if is_text else json.dumps(value, ensure_ascii=False)
-            text = without_local_folders(text)
+            text = shorten_paths(value if is_text else json.dumps(value, ensure_ascii=False))
             identifier = f"#parameter/{quote(name)}/{_digest(text)}"
             params.append(self.add(identifier, "PropertyValue", name=name, value=text))
         return self.add(
             f"#job/{quote(first.lstrip('/'))}",
             "CreateAction",
             name=f"{record['verb']}: {first}",
-            description=f"{where} Noted: {without_local_folders(notes)}",
+            description=f"{where} Noted: {noted}",
             instrument=self.tool(record),
             object=_single_or_list([*map(self.original, record["inputs"]), *params]),
             result=_single_or_list([*map(self.original, record["outputs"])]),
@@ -208,9 +205,8 @@ def write_graph(
 ) -> int:
     """Write the graph for the files below ``root``; return the number of entities.
 
-    ``settings`` is the path of the campaign file in the crate. ``paths`` leads into the crate, from
-    an unchanged file to its path there. ``copies`` leads out of it, from the path of a CSV file in
-    the crate to the table that it was made from.
+    ``settings`` is the path of the campaign file in the crate. ``paths`` leads into the crate:
+    {file: its path there}. ``copies`` leads out: {path of a CSV file there: table it is made from}.
     """
     graph, jobs = Graph(root, plan, paths), plan.jobs
     crate, records = graph.crate, [*jobs.by_output.values()]
@@ -244,8 +240,7 @@ def write_graph(
     agents = _single_or_list([graph.author(text) for text in plan.authors])
     actions = [graph.job(record, agents) for record in records]
     campaign = graph.copied(settings)
-    # The run's inputs: files that no job made, or that a job downloaded. ``plan.files`` has the
-    # record of the job that made each file, or None.
+    # The run's inputs: files without the record of a job that made them, and downloaded files.
     inputs = [
         graph.original({"path": path})
         for path, record in plan.files.items()

@@ -109,8 +109,7 @@ def _read_rerun(path: Path) -> Iterator[dict[str, object]]:
             raise UserError(f"{path}:{number}: no JSON object ({error}).") from error
         row = row if isinstance(row, dict) else {}
         uid = row.get("UID")
-        # Rows of means, one for each phenomenon and one for all paradigms, have the same UID. So
-        # the term is part of their key.
+        # Rows of means, by phenomenon and over all, have the same UID; the term tells them apart.
         row_key = (uid, row.get("linguistics_term") if uid == RERUN_MEAN else None)
         if uid not in [*PHENOMENON_OF, RERUN_MEAN] or row_key in seen:
             raise UserError(
@@ -164,8 +163,7 @@ REFUSED, UNANSWERED = "assignment rejected", "not answered"
 NO_SPEAKER = "neither English nor native confirmed"
 NO_ENGLISH = "English not confirmed"
 EXCLUSIONS = (REFUSED, UNANSWERED, NO_SPEAKER, NO_ENGLISH)
-"""Reasons for leaving a rating out. The paper gives the last one, but the released summary keeps
-such ratings."""
+"""Reasons for leaving a rating out. The last is the paper's; the summary keeps such ratings."""
 # The form misspells the name of its field for the answer "native".
 RATING_FIELDS = ("AssignmentId", "AssignmentStatus", "anonCode", "Answer.english", "Answer.navtive")
 OPTIONS = ("1", "2")

@@ -116,8 +116,7 @@ def has_word(text: str, word: str, particles: Particles = ()) -> bool:
 def replace_word(text: str, argument: Argument, marks: str, particles: Particles = ()) -> str:
     """Replace each occurrence of an argument, and ``marks`` around it, by its role's character.
 
-    ``marks`` are characters such as quotation marks and stops. A sentence is replaced anywhere,
-    other arguments as whole words only. Particles are kept.
+    Marks are quotation marks and stops. Only sentences are found inside words. Particles are kept.
     """
     role, fragments, copied_to = argument.role, list[str](), 0
     for start, end in _occurrences(text, argument.text):
@@ -229,11 +228,10 @@ _MARKUP = "*`#_\u200b\u200c\u200d\u2060\ufeff"  # of Markdown, and invisible cha
 _PRIVATE = ROLE_CHARACTERS + "".join(CLOSE.values()) + "".join(OPEN.values())
 _NO_ROLES = str.maketrans(dict.fromkeys(_PRIVATE, " "))
 _STRAIGHT = str.maketrans(dict.fromkeys("“”„", '"') | {"’": "'"})
-# Removes markup, and replaces private and curly characters.
+# _PLAIN removes markup, and _ODD_TEXT finds what normalising changes except case. _FRENCH has
+# quotation marks, and spaces before punctuation, with their replacements.
 _PLAIN = str.maketrans(dict.fromkeys(_MARKUP) | {PLACEHOLDER: " "}) | _NO_ROLES | _STRAIGHT
-# Finds what ``normalise_corrected`` would change, apart from case and the ends of the text.
 _ODD_TEXT = re.compile(rf"[^\S ]|  | [!?:;]|[{re.escape(_MARKUP)}“”„’«»{_PRIVATE}{PLACEHOLDER}]")
-# French quotation marks and spaces before punctuation, with their replacements.
 _FRENCH = (("« ", '"'), ("«", '"'), (" »", '"'), ("»", '"'), *((f" {x}", x) for x in "!?:;"))
 ASCII_WORD = re.compile(r"\b[a-z]+\b")
 ASCII_TOKEN = re.compile(r"\b[a-z\d]+\b")
@@ -274,8 +272,7 @@ AFTER_ANSWER = re.compile(r"\{answer\}[^\w{]*(\w+)")
 """Word that directly follows ``{answer}`` in a pattern."""
 ANSWER_CHARACTERS = ROLE["answer"] + ROLE["distractor"] + ROLE["other"]
 EXCHANGE_ANSWER = str.maketrans(ANSWER_CHARACTERS, ROLE["distractor"] + 2 * ROLE["answer"])
-"""Table by which the gold answer becomes the distractor; the distractor, and other words of a list,
-become the gold answer."""
+"""Table that exchanges gold answer and distractor; other words become the gold answer."""
 
 
 def any_of(texts: Iterable[str]) -> str:
@@ -287,9 +284,8 @@ def any_of(texts: Iterable[str]) -> str:
 def article_pattern(form: str, follow: frozenset[str]) -> re.Pattern[str]:
     """Return the pattern that finds ``form``, such as the gold answer "a", as a mere article.
 
-    In "it is a letter", "a" is an article: it is inside a clause, without quotation marks, before a
-    word. In "it is a because", it is the answer, since "because" is in ``follow``, the words that
-    may follow an answer.
+    In "it is a letter", "a" is an article: inside a clause, unquoted, before a word. In "it is a
+    because" it is the answer: "because" is in ``follow``, the words that may follow an answer.
     """
     after = rf"(?= [\"{ROLE_CHARACTERS}]| (?!(?:{any_of(sorted(follow))})\b)\w)"
     return re.compile(rf"(?<=[\w{ROLE_CHARACTERS}] )" + re.escape(form) + after)

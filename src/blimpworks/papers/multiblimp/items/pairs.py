@@ -91,8 +91,7 @@ CONDITION = "against the language's conditions"
 CONTRACTION = "inside a contraction"
 ALL_REASONS = (MISMATCH, CONDITION, CONTRACTION, *inflection.REJECTION_REASONS)
 UNDECIDED = "of these, possibly right in another mood"
-"""Line of the funnel, below the number of pairs: those whose bad form may be right in a mood that
-the lexicons do not have."""
+"""Line of the funnel: pairs, of those made, that may be right in a mood that lexicons lack."""
 
 
 def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str, str]:
@@ -101,8 +100,7 @@ def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str
     With ``third``, nouns and most pronouns without a person get the third person.
     """
     features = words.parse_feats(row["subject_feats"])
-    # Personal pronouns can have any person, and a relative pronoun has that of another word. A word
-    # without PronType, such as a name, is no pronoun.
+    # Personal pronouns have any person, relative pronouns that of another word; names have no type.
     is_other_pronoun = features.get("PronType", "Prs") not in ("Prs", "Rel")
     if third and (row["subject_upos"] == "NOUN" or is_other_pronoun):
         # A verb annotated as "1,3" agrees with the third person.

@@ -6,8 +6,7 @@ A rule makes minimal pairs from sentences that match a pattern (docs/urblimp_rul
     change: [{inflect: V, to: {Gender: other}}]
 
 V and S are the rule's names of two words, a verb and its subject. ``prepare`` changes both
-sentences of a pair, ``change`` only the ungrammatical one. A complex is a word and its auxiliaries,
-such as "kar rahā hai" (is doing).
+sentences of a pair, ``change`` only the ungrammatical one. A complex is a word and its auxiliaries.
 """
 
 from collections.abc import Collection, Sequence
@@ -49,13 +48,11 @@ class Inflect(Strict):
     """Features and their new values; ``other`` for the opposite gender or number, ``=NODE`` for
     another word's value."""
     along: tuple[str, ...] = ()
-    """Relations to the word of those that are inflected too, such as a verb's auxiliaries. They are
-    dependents that follow the word in the sentence."""
+    """Relations of inflected dependents that follow the word, such as a verb's auxiliaries."""
     agreeing: Node | None = None
     """A word with which the complex must agree in the features of ``to`` before the change."""
     unless: dict[str, str] = Field(default={})
-    """Features that would be grammatical here too. If the new form is ambiguous and can have them,
-    the match is rejected."""
+    """Features that are grammatical here too: a new form that can also have them is rejected."""
 
 
 class Replace(Strict):
@@ -98,8 +95,7 @@ def _operation_tag(operation: object) -> str | None:
         return type(operation).__name__
     for key in operation if isinstance(operation, dict) else ():
         if key in OPERATIONS:
-            # pydantic puts the tag into an error's location. Tags begin with a capital, and keys do
-            # not, so messages leave it out.
+            # pydantic puts this tag into errors' locations; its capital shows what messages omit.
             return OPERATIONS[key].__name__
     return None
 
@@ -171,10 +167,7 @@ def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
 
 
 def _check_excluded(key: str, patterns: Sequence[Pattern], pattern: Pattern | None) -> None:
-    """Raise ValueError for an excluded pattern without a word of ``pattern``.
-
-    It could hold of other words, anywhere in the sentence.
-    """
+    """Raise ValueError for an excluded pattern that shares no word with ``pattern``."""
     nodes = pattern.nodes if pattern else {}
     for number, excluded in enumerate(patterns):
         if not excluded.nodes.keys() & nodes.keys():
@@ -202,9 +195,8 @@ class Rule(Strict, arbitrary_types_allowed=True):
     change: Annotated[tuple[Step, ...], Field(min_length=1)]
     """Changes of the ungrammatical sentence only."""
     context: tuple[Literal["previous", "next"], ...] = ()
-    """Reject a pair if the treebank has every changed form beside the same word as in the pair:
-    after the previous one, before the next one, or both. Then the changed sentence may be
-    grammatical. Deleted and moved words are not checked."""
+    """Reject a pair if the treebank has each changed form beside the same word (previous, next),
+    since the bad sentence may be right then. Deleted and moved words are not checked."""
 
     @pydantic.model_validator(mode="after")
     def _check_word_names(self) -> Self:
