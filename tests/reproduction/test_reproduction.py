@@ -84,7 +84,7 @@ def paper(tmp_path):
 
 
 PARTS = [number("a", "x", "1.04", unit="%"), number("b", "x", "2.04", unit="%")]
-SUM = {"exhibit": "t1", "row": ["a", "b"]}
+SUMMED = {"exhibit": "t1", "row": ["a", "b"]}
 
 
 def statuses(paper):
@@ -180,7 +180,7 @@ def test_words_and_names_have_no_numbers():
 )
 def test_the_status_of_a_recomputed_number(paper, text, fields, expected):
     printed = number("sum", "x", text, **{"unit": "%"} | fields)
-    tested_paper = paper([*PARTS, printed], [cell(("sum", "x"), 3.08, where=SUM)])
+    tested_paper = paper([*PARTS, printed], [cell(("sum", "x"), 3.08, where=SUMMED)])
     assert statuses(tested_paper)["sum", "x"] == expected
 
 
@@ -280,7 +280,7 @@ def test_a_cell_that_shows_a_printed_accuracy_does_not_recompute_it(paper):
 
 
 def test_two_cells_that_differ_are_refused(paper):
-    cells = [cell(("sum", "x"), 3.08, where=SUM), cell(("sum", "x"), 3.09, where=SUM)]
+    cells = [cell(("sum", "x"), 3.08, where=SUMMED), cell(("sum", "x"), 3.09, where=SUMMED)]
     with pytest.raises(UserError, match=r"two cells recompute row 'sum', column 'x'.*keep one"):
         recomputations(paper(PARTS, cells))
 
@@ -315,7 +315,7 @@ def test_the_first_reason_that_fits_is_given_after_the_numbers_own_note(paper):
 
 def test_the_comparison_is_written_with_every_column(paper, tmp_path):
     numbers = [*PARTS, number("sum", "x", "3.1"), number("big", "x", "735000123", unit="tokens")]
-    cells = [cell(("sum", "x"), 3.08, where=SUM), cell(("big", "x"), 735_000_123, where=SUM)]
+    cells = [cell(("sum", "x"), 3.08, where=SUMMED), cell(("big", "x"), 735_000_123, where=SUMMED)]
     counts = comparisons.compare_published([paper(numbers, cells)], tmp_path / "out.csv")
     assert counts == {EXACT: 2, NOT_RECOMPUTABLE: 2}
     frame = pd.read_csv(tmp_path / "out.csv")

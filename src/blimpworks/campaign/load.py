@@ -135,7 +135,7 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     for name in sorted(unknown_benchmarks | unknown_sections):
         registry.check_usable(name)
     campaign = validated(campaign_model(), settings, source)
-    campaign = campaign.model_copy(update={"catalogue": placed(campaign.catalogue)})
+    campaign = campaign.model_copy(update={"catalogue": with_repository_paths(campaign.catalogue)})
     # The checks below compare settings of several sections; a pydantic model sees one section.
     for paper in registry.papers().values():
         checked_key = source  # file and key, for the message
@@ -171,7 +171,7 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     return campaign.model_copy(update={"models": models})
 
 
-def placed(files: CatalogueFiles) -> CatalogueFiles:
+def with_repository_paths(files: CatalogueFiles) -> CatalogueFiles:
     """Return the paths of tables; one that is missing here is taken from the repository."""
     update = {}
     for name, path in files:
@@ -254,7 +254,7 @@ def schema_files(directory: Path) -> dict[Path, str]:
     return {directory / f"{n}.schema.json": render_schema(model) for n, model in models.items()}
 
 
-def drifted(directory: Path) -> list[Path]:
+def outdated_schemas(directory: Path) -> list[Path]:
     """Return the schema files that are missing in ``directory`` or differ from the models."""
     texts = schema_files(directory)
     return [p for p, text in texts.items() if not p.is_file() or p.read_text("utf-8") != text]

@@ -222,7 +222,7 @@ def _obstacle(spec: ExhibitSpec, campaign: Campaign) -> str:
     return next(filter(None, (table.absent(campaign) for table in _needed_tables(spec))), "")
 
 
-def of_benchmarks(
+def exhibits_to_make(
     benchmarks: Collection[str],
     campaign: Campaign,
     *,

@@ -46,7 +46,7 @@ def _turns(sizes: Mapping[Paradigm, int]) -> list[Paradigm]:
     return [paradigm for *_, paradigm in sorted(turns)]
 
 
-def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
+def items_to_take(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
     """Return the number of items to take of each paradigm, ``limit`` in sum.
 
     Paradigms give equally many items or one more, except that a paradigm with fewer items gives
@@ -79,7 +79,7 @@ def choose_items(rows: Iterable[tuple[str, Paradigm]], limit: int) -> set[str]:
     members: dict[Paradigm, list[str]] = {}
     for item in sorted(paradigm_of, key=lambda item: (_random_rank(item), item)):
         members.setdefault(paradigm_of[item], []).append(item)
-    numbers = shares({paradigm: len(items) for paradigm, items in members.items()}, limit)
+    numbers = items_to_take({paradigm: len(items) for paradigm, items in members.items()}, limit)
     return {item for paradigm, items in members.items() for item in items[: numbers[paradigm]]}
 
 

@@ -51,6 +51,17 @@ RESULTS: dict[str, float] = {**dict.fromkeys(MODEL_BY_COLUMN, 1), "n": RELEASED_
 HUMANS: dict[str, float] = {"accepted": VALIDATED, "total_mean": 1, "count": 1000}
 """Columns of numbers in the two CSV files, with their largest possible values. ``accepted``: number
 of validated pairs on which the majority was right; ``total_mean``: mean of ``count`` ratings."""
+ATTENTION = "attention"
+"""Value of the columns phenomenon and paradigm for attention checks."""
+UNVALIDATED = "unvalidated"
+"""Value of the column phenomenon for a paradigm with ratings, but without results."""
+OTHERS = {
+    "coordinate_structure_constraint_subject_extraction": REJECTED,
+    "wh_questions_object_gap_long_distance": REJECTED,
+    "subject_island": UNVALIDATED,
+    "attnchk": ATTENTION,
+}
+"""Conditions that are not paradigms of BLiMP, with their value of the column phenomenon."""
 
 
 def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> list[dict[str, Any]]:
@@ -148,17 +159,6 @@ def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -
 # Human judgements
 
 SLOTS = range(1, 6)
-ATTENTION = "attention"
-"""Value of the columns phenomenon and paradigm for attention checks."""
-UNVALIDATED = "unvalidated"
-"""Value of the column phenomenon for a paradigm with ratings, but without results."""
-OTHERS = {
-    "coordinate_structure_constraint_subject_extraction": REJECTED,
-    "wh_questions_object_gap_long_distance": REJECTED,
-    "subject_island": UNVALIDATED,
-    "attnchk": ATTENTION,
-}
-"""Conditions that are not paradigms of BLiMP, with their value of the column phenomenon."""
 REFUSED, UNANSWERED = "assignment rejected", "not answered"
 NO_SPEAKER = "neither English nor native confirmed"
 NO_ENGLISH = "English not confirmed"

@@ -125,7 +125,7 @@ def stage_settings(campaign: Campaign, stage: str) -> dict[str, Any]:
     return _options(campaign).model_dump(mode="json", include=included)
 
 
-def treebanks(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
+def treebank_languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
     """Return the languages whose items are made from treebanks."""
     made = BENCHMARK in campaign.benchmarks and not is_released(campaign)
     return languages(campaign, catalogue) if made else ()
@@ -134,7 +134,7 @@ def treebanks(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
 def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
     """List the pinned files that items are made from: lexicons, or else the released items."""
     rows: list[Pinned] = []
-    for lang in treebanks(campaign, catalogue):
+    for lang in treebank_languages(campaign, catalogue):
         rows += lexicon_sources(campaign, catalogue, lang)
     for lang in languages(campaign, catalogue):
         if released := pinned_items(campaign, catalogue, lang):
@@ -231,7 +231,7 @@ PAPER = Paper(
     ),
     method_settings=lambda campaign: {"multiblimp.methods": _options(campaign).methods},
     check=check,
-    treebanks=treebanks,
+    treebanks=treebank_languages,
     sources=sources,
     other_items=other_items,
     exhibits=SPECS,

@@ -94,13 +94,13 @@ UNDECIDED = "of these, possibly right in another mood"
 """Line of the funnel: pairs, of those made, that may be right in a mood that lexicons lack."""
 
 
-def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str, str]:
+def subject_features(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str, str]:
     """Return the features of the subject in a row of candidates, which its ``verb`` should share.
 
     With ``third``, nouns and most pronouns without a person get the third person.
     """
     features = words.parse_feats(row["subject_feats"])
-    # Personal pronouns have any person, relative pronouns that of another word; names have no type.
+    # Personal pronouns have any person, relative pronouns that of another word; nouns have none.
     is_other_pronoun = features.get("PronType", "Prs") not in ("Prs", "Rel")
     if third and (row["subject_upos"] == "NOUN" or is_other_pronoun):
         # A verb annotated as "1,3" agrees with the third person.
@@ -154,7 +154,7 @@ def _candidates(
         if keeps_features and verb:
             verb = completed.setdefault((row["sentence"], row["feats_of"]), verb)
         agrees = True
-        for name, value in controller_of(row, verb, third).items():
+        for name, value in subject_features(row, verb, third).items():
             if name in words.AGREEMENT_FEATURES:
                 # A verb without the feature gets the subject's value, so they agree.
                 agrees &= verb.setdefault(name, value) == value
