@@ -152,7 +152,7 @@ def _read_progress_of(attempt: str, log_file: Path) -> tuple[datetime, journal.S
 
 
 def _record_lost_attempt(log_file: Path) -> None:
-    """Append to the journal the progress of a previous attempt whose end it lacks."""
+    """Append the progress of a previous attempt without an end (killed with its parent)."""
     attempts = journal.read_attempts(journal.journal_path(log_file))
     if not attempts or attempts[-1].ended or attempts[-1].lost:
         return
