@@ -15,7 +15,7 @@ from blimpworks.benchmarks.exhibits import specs_of
 from blimpworks.campaign import registry
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, read_anew
-from blimpworks.campaign.registry import of_benchmarks, papers
+from blimpworks.campaign.registry import exhibits_to_make, papers
 from blimpworks.campaign.scoring_jobs import CampaignSelection, treebank_languages
 from blimpworks.errors import UserError
 from blimpworks.evaluation.request import list_benchmarks
@@ -185,7 +185,7 @@ def test_exhibits_that_compare_models_need_two(here):
     sizes = {1: [], 2: [336_864 / 1e9]}  # billions of parameters, by its recipe
     for models in (["ngram-5"], ["ngram-5", "transformer-small"]):
         settings = campaign(benchmarks=["mine"], models=models, training={"recipes": recipes})
-        specs = of_benchmarks(["mine"], settings, evaluated={"mine"})
+        specs = exhibits_to_make(["mine"], settings, evaluated={"mine"})
         shown[len(models)] = {spec.name for spec in specs}
         assert benchmarks_paper.named_sizes(settings) == sizes[len(models)]
     assert shown[2] - shown[1] == {"correlations"}

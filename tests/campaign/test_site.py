@@ -6,7 +6,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from blimpworks.campaign.load import campaign_model, drifted, load_campaign
+from blimpworks.campaign.load import campaign_model, load_campaign, outdated_schemas
 from blimpworks.campaign.scoring_jobs import CampaignSelection
 from blimpworks.campaign.settings.site import GpuKind, Site, find_site, load_site, site_file
 from blimpworks.cli import app
@@ -83,7 +83,7 @@ def test_a_command_goes_before_a_campaign_and_that_before_the_usual_file(tmp_pat
 
 
 def test_schemas_are_current():
-    stale = [path.name for path in drifted(REPOSITORY / "workflow" / "schemas")]
+    stale = [path.name for path in outdated_schemas(REPOSITORY / "workflow" / "schemas")]
     assert not stale, "run `blimpworks schemas`"
 
 

@@ -24,7 +24,7 @@ from pydantic import TypeAdapter, ValidationError
 from blimpworks.benchmarks.exhibits.heat_maps import Names
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.paper import FORMATS
-from blimpworks.campaign.registry import exhibits, find_exhibit, of_benchmarks, papers
+from blimpworks.campaign.registry import exhibits, exhibits_to_make, find_exhibit, papers
 from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.exhibits import exhibit as exhibit_module
@@ -206,7 +206,7 @@ OF_ANNOTATORS = {"table52", "table53", "agreement", "agreement_tasks"}
 
 def names_of(evaluated, benchmark, **settings):
     campaign = campaign_model()(campaign="x", **settings)
-    specs = of_benchmarks([benchmark], campaign, evaluated=evaluated)
+    specs = exhibits_to_make([benchmark], campaign, evaluated=evaluated)
     assert {spec.paper for spec in specs} == {benchmark}
     return {spec.name for spec in specs}
 
@@ -229,7 +229,7 @@ def test_a_campaign_without_models_has_the_exhibits_of_its_data():
     numbered = {*(f"table{n}" for n in (*range(1, 9), 10)), "fig1", "fig2", "text", "tests"}
     own = {"rules", "samples", "lengths", "lengths_fig", "examples_fig"}
     assert names_of(["urblimp"], "urblimp") == numbered | own
-    assert of_benchmarks((), campaign_model()(campaign="x"), evaluated=()) == []
+    assert exhibits_to_make((), campaign_model()(campaign="x"), evaluated=()) == []
     assert all(key == spec.key for key, spec in exhibits().items())
 
 

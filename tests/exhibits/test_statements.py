@@ -63,7 +63,7 @@ RECOMPUTATION = Recomputation(
     {
         formulas.QUOTIENT: "{:.1f} %",
         formulas.COUNT: "{:.0f}",
-        formulas.VALUES: "{:,.0f}",
+        formulas.SUM: "{:,.0f}",
         formulas.of_row("value"): "{text}",
     },
     {"both": ["a", "b"]},

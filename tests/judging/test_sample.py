@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blimpworks.errors import UserError
-from blimpworks.judging.sample import choose_items, sample_items, shares
+from blimpworks.judging.sample import choose_items, items_to_take, sample_items
 from blimpworks.tables import ITEMS, PROMPTS, read_table, write_rows
 from support import tiny
 from support.judging_kit import Condition, write_designs
@@ -22,7 +22,7 @@ ROWS = st.lists(st.tuples(st.integers(0, 40).map(str), PARADIGMS), max_size=60)
 
 @given(SIZES, LIMITS)
 def test_a_sample_fills_the_limit_evenly_and_takes_all_of_small_paradigms(sizes, limit):
-    taken = shares(sizes, limit)
+    taken = items_to_take(sizes, limit)
     assert sum(taken.values()) == min(limit, sum(sizes.values()))
     assert all(taken[each] <= size for each, size in sizes.items())
     of_others = [taken[each] for each, size in sizes.items() if taken[each] < size]
@@ -32,7 +32,7 @@ def test_a_sample_fills_the_limit_evenly_and_takes_all_of_small_paradigms(sizes,
 
 @given(SIZES, LIMITS)
 def test_where_not_every_paradigm_gets_an_item_phenomena_take_turns(sizes, limit):
-    taken = Counter({each: n for each, n in shares(sizes, limit).items() if n})
+    taken = Counter({each: n for each, n in items_to_take(sizes, limit).items() if n})
     if max(taken.values(), default=0) > 1:
         return
     by_phenomenon, there = Counter(p for p, _ in taken), Counter(p for p, _ in sizes)

@@ -15,7 +15,7 @@ from blimpworks.campaign.reference import PublishedRow, ReasonRow, numbers_in
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import COMPLEMENT as COMPLEMENT_FORMULA
-from blimpworks.exhibits.formulas import COUNT, MEAN, UNWEIGHTED, VALUES, select_rows, truncate
+from blimpworks.exhibits.formulas import COUNT, MEAN, SUM, UNWEIGHTED, select_rows, truncate
 from blimpworks.papers.multiblimp import published as multiblimp_published
 from blimpworks.reproduction import comparisons
 from blimpworks.reproduction.comparisons import AGREES, NOT_RUN, recomputations, recomputed_rows
@@ -48,7 +48,7 @@ def published_row(*args, **fields):
     return PublishedRow.model_validate(number(*args, **fields))
 
 
-def cell(place, value, formula=VALUES, where=None, source="published", **fields):
+def cell(place, value, formula=SUM, where=None, source="published", **fields):
     row, column = place
     columns = dict.fromkeys(CELLS.names) | {"row": row, "column": column, "value": float(value)}
     columns |= {"printed_row": row, "printed_column": column, "text": str(value)}
@@ -84,7 +84,7 @@ def paper(tmp_path):
 
 
 PARTS = [number("a", "x", "1.04", unit="%"), number("b", "x", "2.04", unit="%")]
-SUM = {"exhibit": "t1", "row": ["a", "b"]}
+SUMMED = {"exhibit": "t1", "row": ["a", "b"]}
 
 
 def statuses(paper):
@@ -102,9 +102,9 @@ def over_three(rows):
 @pytest.mark.parametrize(
     ("formula", "rows", "expected"),
     [
-        (VALUES, rows_of(1.0, 2.0), 0.1),
-        (VALUES, rows_of(1.0, 2.0, reach=0.0), 0),
-        (VALUES, rows_of(1.0, 2.0, reach=None), 0),
+        (SUM, rows_of(1.0, 2.0), 0.1),
+        (SUM, rows_of(1.0, 2.0, reach=0.0), 0),
+        (SUM, rows_of(1.0, 2.0, reach=None), 0),
         (COUNT, rows_of(1.0, 2.0), 0),
         (MEAN, rows_of(1.0, 2.0), 0.05),
         (UNWEIGHTED, pd.DataFrame({"accuracy": [0.5, 0.6], "rounding": [0.005, 0.0005]}), 0.275),
@@ -180,7 +180,7 @@ def test_words_and_names_have_no_numbers():
 )
 def test_the_status_of_a_recomputed_number(paper, text, fields, expected):
     printed = number("sum", "x", text, **{"unit": "%"} | fields)
-    tested_paper = paper([*PARTS, printed], [cell(("sum", "x"), 3.08, where=SUM)])
+    tested_paper = paper([*PARTS, printed], [cell(("sum", "x"), 3.08, where=SUMMED)])
     assert statuses(tested_paper)["sum", "x"] == expected
 
 
@@ -280,7 +280,7 @@ def test_a_cell_that_shows_a_printed_accuracy_does_not_recompute_it(paper):
 
 
 def test_two_cells_that_differ_are_refused(paper):
-    cells = [cell(("sum", "x"), 3.08, where=SUM), cell(("sum", "x"), 3.09, where=SUM)]
+    cells = [cell(("sum", "x"), 3.08, where=SUMMED), cell(("sum", "x"), 3.09, where=SUMMED)]
     with pytest.raises(UserError, match=r"two cells recompute row 'sum', column 'x'.*keep one"):
         recomputations(paper(PARTS, cells))
 
@@ -315,13 +315,13 @@ def test_the_first_reason_that_fits_is_given_after_the_numbers_own_note(paper):
 
 def test_the_comparison_is_written_with_every_column(paper, tmp_path):
     numbers = [*PARTS, number("sum", "x", "3.1"), number("big", "x", "735000123", unit="tokens")]
-    cells = [cell(("sum", "x"), 3.08, where=SUM), cell(("big", "x"), 735_000_123, where=SUM)]
+    cells = [cell(("sum", "x"), 3.08, where=SUMMED), cell(("big", "x"), 735_000_123, where=SUMMED)]
     counts = comparisons.compare_published([paper(numbers, cells)], tmp_path / "out.csv")
     assert counts == {EXACT: 2, NOT_RECOMPUTABLE: 2}
     frame = pd.read_csv(tmp_path / "out.csv")
     assert list(frame) == list(comparisons.RECOMPUTED_COLUMNS)
     row = frame.set_index("row").loc["sum"]
-    assert (row["printed"], row["recomputed"], row["rule"]) == (3.1, 3.08, VALUES.sentence)
+    assert (row["printed"], row["recomputed"], row["rule"]) == (3.1, 3.08, SUM.sentence)
     assert frame.set_index("row").loc["big", "recomputed"] == 735_000_123
 
 

@@ -1,8 +1,9 @@
 """Declare the commands for benchmarks that are declared as data, in a ``benchmark.yaml``.
 
 Commands of campaigns build items, judge models' scores on them, and read released accuracies. Other
-commands help authors to check a benchmark, draft its declaration, or have people judge it. A
-command without a body calls the function in its decorator with the arguments of the same names.
+commands help authors to check a benchmark, draft its declaration, or have people judge it. With
+``calls=``, a command calls that function with the arguments of the same names. With ``recorded=``,
+its body runs in a job; with the name of a function alone, the body opens the job.
 """
 
 from collections.abc import Mapping
@@ -105,6 +106,7 @@ def _declare_judge(name: str, text: str, packages: tuple[str, ...]) -> declare.D
         from blimpworks.judging.judge import Rules
 
         rules = Rules(method, ties, near_tie, unknown)
+        # ``declared`` is the command below, whose job ``judge_each`` opens.
         shared.judge_each(declared, getattr(verdicts, name), rules, items, scores, output)
 
     judge.__name__, judge.__doc__ = name, text
@@ -187,7 +189,7 @@ def new_benchmark(
     lines = [*guess_declaration(files, folder, authors, lang)]
     for line in lines:
         typer.echo(line)
-    if "is not complete" not in lines[-1]:
+    if "is not complete" not in lines[-1]:  # the last line says what an incomplete draft lacks
         for line in preview(find_declared(str(folder)), folder, 3):
             typer.echo(line)
 

@@ -29,7 +29,7 @@ from blimpworks.benchmarks.paper import NAME
 from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.templates import comparable
 from blimpworks.campaign.catalogue import LanguageRow
-from blimpworks.campaign.load import placed
+from blimpworks.campaign.load import with_repository_paths
 from blimpworks.campaign.registry import benchmarks, paper_of
 from blimpworks.campaign.settings.campaign import CatalogueFiles
 from blimpworks.campaign.table_files import read_rows
@@ -325,7 +325,7 @@ def guess_declaration(
     guesses = _merged([_guess_entry(name, folder) for name in _names_inside(folder, files)])
     stated_names = {code: name for code, _, name in (lang.partition("=") for lang in languages)}
     codes = sorted({lang for guess in guesses for lang in guess.languages}) or [*stated_names]
-    rows = read_rows(LanguageRow, placed(CatalogueFiles()).languages)
+    rows = read_rows(LanguageRow, with_repository_paths(CatalogueFiles()).languages)
     names = {row.lang: row.name for row in rows}
     names |= {code: name for code, name in stated_names.items() if name}
     unnamed = [code for code in codes if code not in names]

@@ -24,7 +24,7 @@ from blimpworks.benchmarks.entries import Files, LabelledFiles, PlainFiles, Rati
 from blimpworks.benchmarks.exhibits import specs_of
 from blimpworks.benchmarks.files import columns_in, local_files, new_names_table
 from blimpworks.campaign.catalogue import Catalogue, LanguageRow, ModelRow, NeededRow, SourceRow
-from blimpworks.campaign.load import named_folder, placed
+from blimpworks.campaign.load import named_folder, with_repository_paths
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.registry import FOLDERS, check_usable
@@ -460,7 +460,7 @@ def find_declared(text: str) -> Declared:
             f"benchmark {text!r} has no folder in config/benchmarks; these benchmarks have one: "
             f"{', '.join(usable) or 'none'}. Name one of them, or the path of a folder."
         )
-    usable[text].check_languages(placed(CatalogueFiles()).languages)
+    usable[text].check_languages(with_repository_paths(CatalogueFiles()).languages)
     return usable[text]
 
 

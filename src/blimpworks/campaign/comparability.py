@@ -2,8 +2,8 @@
 
 A measured number is comparable with the printed number only if data, items, method and models are
 the same. ``basis_of`` returns the differences as phrases that the report shows beside the numbers:
-{"data": {"deu": "2 of 3 treebank files"}, "items": {"deu": "a sample of 100"}, …}. The tables and
-the default campaign in the repository are taken as the paper's.
+{"data": {"deu": "2 of 3 treebank files"}, "items": {"deu": "a sample of 100"}, …}. Each paper's
+basis is taken to be the tables and the default campaign in the repository.
 """
 
 from collections.abc import Iterator
@@ -75,7 +75,7 @@ def _is_same_file(row: Pinned, default: Pinned | None) -> bool:
 
 
 def _default_table(campaign: Campaign, table: str) -> Path | None:
-    """Return the repository's ``table``, such as "models"; None if the campaign uses this file."""
+    """Return the repository's ``table`` ("models") if the campaign uses another one, else None."""
     default: Path = REPOSITORY / getattr(CatalogueFiles(), table)
     used: Path = getattr(campaign.catalogue, table)
     return None if used.resolve() == default.resolve() else default
@@ -107,7 +107,7 @@ def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> 
     table = _default_table(campaign, "sources")
     default_rows = {row.name: row for row in read_rows(SourceRow, table)} if table else {}
     missing = {n: row for n, row in default_rows.items() if n not in catalogue.sources}
-    # A paper lists what a catalogue has, so give it one that has the missing rows too.
+    # ``paper.sources`` lists rows of the catalogue that it gets, so add the missing rows to it.
     complete = replace(
         catalogue,
         sources={**catalogue.sources, **missing},
@@ -130,7 +130,7 @@ def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> 
 def _compare_models(
     benchmark: Benchmark, campaign: Campaign, catalogue: Catalogue, default: Campaign
 ) -> dict[str, str]:
-    """Return {model: difference} of models that are not the repository's, or are run otherwise.
+    """Return {model: difference} of models that are not the repository's, or have other settings.
 
     ``default``: the campaign with the paper's default settings.
     """
@@ -146,15 +146,15 @@ def _compare_models(
 
     reasons = {}
     for name, row in catalogue.models.items():
-        # A model that the repository's table lacks has nothing that it could differ from.
-        printed = default_rows.get(name, row)
+        # A model that the repository's table lacks is compared with itself: there is no difference.
+        default_row = default_rows.get(name, row)
         if row.recipe and not row.hf_id:
             reasons[name] = "a model trained here"
         elif is_local(row.hf_id):
             reasons[name] = f"a model of this machine ({row.hf_id})"
-        elif identity(row) != identity(printed):
+        elif identity(row) != identity(default_row):
             reasons[name] = f"another model ({row.hf_id} at {row.revision})"
-        elif changed := _changed_settings(benchmark, campaign, default, row, printed):
+        elif changed := _changed_settings(benchmark, campaign, default, row, default_row):
             verb = "answered" if benchmark.generation else "scored"
             texts = (f"{setting.replace('_', ' ')} {value}" for setting, value in changed.items())
             reasons[name] = f"{verb} with {' and '.join(texts)}"
@@ -162,12 +162,12 @@ def _compare_models(
 
 
 def _changed_settings(
-    benchmark: Benchmark, campaign: Campaign, default: Campaign, row: ModelRow, printed: ModelRow
+    benchmark: Benchmark, campaign: Campaign, default: Campaign, row: ModelRow, usual: ModelRow
 ) -> dict[str, object]:
     """Return {setting: value} of the settings of a model's scores or answers that differ.
 
-    Those of answers are compared with ``default``, the campaign with the paper's default settings;
-    those of scores with ``printed``, the model's row in the repository, and with the defaults.
+    Settings of answers are compared with those of ``default``, with the paper's default settings;
+    settings of scores with ``usual``, the model's row in the repository, and with the defaults.
     """
     changed: dict[str, object] = {}
     if benchmark.generation:
@@ -178,7 +178,7 @@ def _changed_settings(
     if scorer := scorers().get((engine_of(campaign, row), row.architecture)):
         for name in ENGINE_SETTINGS:
             value = scorer.settle(name, getattr(row, name), getattr(campaign.scoring, name))
-            if value != getattr(printed, name):
+            if value != getattr(usual, name):
                 changed[name] = value
     if row.architecture == "masked":
         changed |= _differences(campaign.scoring.masked, MaskedOptions(), {"pll"})
@@ -219,7 +219,7 @@ def _paper_languages(paper: Paper) -> list[str]:
 def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
     """Return the differences of a campaign's basis from that of the paper ``name``.
 
-    The paper's first benchmark counts: others have its paradigms, or further items.
+    Only the paper's first benchmark is compared; others share its paradigms, or add items.
     """
     paper = find_paper(name)
     benchmark = next(iter(paper.benchmarks), None)
@@ -254,7 +254,7 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
 
 
 def _compare_methods(benchmark: Benchmark, campaign: Campaign, default: Campaign) -> str:
-    """Return how decisions differ from those with the paper's default settings, or ""."""
+    """Return how the campaign decides pairs or answers otherwise than the paper, or ""."""
     options, rules = benchmark.options(campaign), {"ties", "unknown_words"}
     # The architecture "" asks for the methods that exhibits show, the main one first.
     methods, default_methods = benchmark.methods(campaign, ""), benchmark.methods(default, "")

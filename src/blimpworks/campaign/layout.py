@@ -23,7 +23,7 @@ from blimpworks.campaign.catalogue import (
     whole_catalogue,
 )
 from blimpworks.campaign.engines import ParityVariants, comparison_of, find_engine
-from blimpworks.campaign.load import placed
+from blimpworks.campaign.load import with_repository_paths
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.paper import ExhibitSpec, Generation
 from blimpworks.campaign.scoring_jobs import CampaignSelection, ScoringJob, is_usable
@@ -368,7 +368,7 @@ def missing_sources(layout: Layout, configfile: str) -> dict[str, dict[str, tupl
     a table. ``configfile``: path of the campaign's file, for the command.
     """
     default_files = CatalogueFiles()
-    default = placed(default_files).sources
+    default = with_repository_paths(default_files).sources
     # With these settings, all sources of the repository's table count as retrievable.
     retrieving = {"mirror": Path("mirror"), "unpinned": "error"}
     campaign = layout.campaign.model_copy(update=retrieving)

@@ -47,7 +47,7 @@ def campaign_model(*, with_declared: bool = True) -> type[Campaign]:
 
     ``with_declared``: include the settings of benchmarks that are declared as data.
     """
-    # Fields for pydantic: {name: (type, default or Field)}.
+    # Fields for pydantic: {name: (type, default or Field)}. By default, the first benchmark is run.
     paper_sections: dict[str, Any] = {}
     data_folders: dict[str, Any] = {}
     names: list[str] = []
@@ -88,7 +88,7 @@ def declare(folders: Sequence[Path]) -> None:
     existing = [p if p.exists() or not (REPOSITORY / p).exists() else REPOSITORY / p for p in paths]
     resolved = [str(path.resolve()) for path in existing]
     names = [path.rpartition("/")[2] for path in resolved]
-    if len({*names}) < len({*resolved}):
+    if len({*names}) < len({*resolved}):  # two folders have one name
         raise UserError(f"{', '.join(resolved)}: expected folders of different names; rename one.")
     before = os.environ.get(registry.FOLDERS, "")
     after = os.pathsep.join(dict.fromkeys(filter(None, (*resolved, *before.split(os.pathsep)))))
@@ -128,14 +128,14 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     UserError with one line for each problem: file, key, value, expectation.
     """
     declare([Path(folder) for folder in _texts_in(settings.get("declared"))])
-    # The model does not know unusable benchmarks, so the reason is raised before its check.
+    # pydantic would say that an unusable benchmark is unknown, so raise its own error first.
     unknown_benchmarks = {*_texts_in(settings.get("benchmarks"))} - registry.benchmarks().keys()
     keys = {key for key in settings if isinstance(key, str)}
     unknown_sections = keys - registry.papers().keys() - Campaign.model_fields.keys()
     for name in sorted(unknown_benchmarks | unknown_sections):
         registry.check_usable(name)
     campaign = validated(campaign_model(), settings, source)
-    campaign = campaign.model_copy(update={"catalogue": placed(campaign.catalogue)})
+    campaign = campaign.model_copy(update={"catalogue": with_repository_paths(campaign.catalogue)})
     # The checks below compare settings of several sections; a pydantic model sees one section.
     for paper in registry.papers().values():
         checked_key = source  # file and key, for the message
@@ -171,7 +171,7 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     return campaign.model_copy(update={"models": models})
 
 
-def placed(files: CatalogueFiles) -> CatalogueFiles:
+def with_repository_paths(files: CatalogueFiles) -> CatalogueFiles:
     """Return the paths of tables; one that is missing here is taken from the repository."""
     update = {}
     for name, path in files:
@@ -181,7 +181,7 @@ def placed(files: CatalogueFiles) -> CatalogueFiles:
 
 
 def check_files(files: Sequence[str]) -> None:
-    """Check YAML files that Snakemake has read, which allows repeated keys. Raises UserError."""
+    """Check YAML files again, as Snakemake accepts repeated keys. Raises UserError for them."""
     for path in map(Path, files):
         if path.suffix != ".json" and path.is_file():
             read_settings(path, "campaign file")
@@ -196,6 +196,7 @@ def load_campaign(path: Path) -> Campaign:
 def _field_docstrings(module: str) -> dict[str, dict[str, str]]:
     """Return {class: {field: string below it}} of a module, from its source."""
     docstrings: dict[str, dict[str, str]] = {}
+    # A string directly below a field is its docstring.
     for node in ast.parse(inspect.getsource(sys.modules[module])).body:
         if isinstance(node, ast.ClassDef):
             fields = docstrings.setdefault(node.name, {})
@@ -253,7 +254,7 @@ def schema_files(directory: Path) -> dict[Path, str]:
     return {directory / f"{n}.schema.json": render_schema(model) for n, model in models.items()}
 
 
-def drifted(directory: Path) -> list[Path]:
+def outdated_schemas(directory: Path) -> list[Path]:
     """Return the schema files that are missing in ``directory`` or differ from the models."""
     texts = schema_files(directory)
     return [p for p, text in texts.items() if not p.is_file() or p.read_text("utf-8") != text]

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from blimpworks.campaign.catalogue import Catalogue
 
 DECLARED = "blimpworks.benchmarks.paper:declared_papers"
-"""Function that returns two dictionaries: the paper of each folder with a declaration, and the
-error message on each declared benchmark that cannot be used."""
+"""Address of the function that returns two dictionaries: the paper of each folder with a
+declaration, and the error message on each declared benchmark that cannot be used."""
 FOLDERS = "BLIMPWORKS_DECLARED"
 """Environment variable with the folders of benchmarks that a campaign names, for its jobs."""
 
@@ -58,7 +58,7 @@ def _load(entry: EntryPoint) -> Paper:
 
 
 def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
-    """Add a paper. Raises UserError if its name is taken, or if campaigns use it as a key."""
+    """Add a paper. Raises UserError if its name is taken, or is a setting's name in campaigns."""
     names = {benchmark.name for benchmark in paper.benchmarks}
     names_before = {b.name for earlier in registered.values() for b in earlier.benchmarks}
     twice = sorted(names & names_before) or [name for name in registered if name == paper.name]
@@ -147,8 +147,8 @@ def check_papers(campaign: Campaign, catalogue: Catalogue) -> None:
 
 def printed_folder(published: Path, paper: str) -> Path:
     """Return the folder of a paper's printed numbers: the paper's own, or ``published``/NAME."""
-    package = papers().get(paper)
-    return package.printed if package and package.printed else published / paper
+    entry = papers().get(paper)
+    return entry.printed if entry and entry.printed else published / paper
 
 
 def printed_tables(published: Path, paper: str, pattern: str = "*.csv") -> list[Path]:
@@ -180,7 +180,7 @@ CORE_TABLES = {
         paths=lambda layout, paper: layout.evaluated_tables("judgements", paper), evaluated=True
     ),
     "items": TableKind(paths=lambda layout, paper: layout.items_tables(paper)),
-    # Exhibits of printed numbers have other tables of perplexities.
+    # An empty ``published``: no exhibit of printed numbers reads this table.
     "perplexities": TableKind(
         paths=lambda layout, paper: layout.perplexity_tables(paper), published=""
     ),
@@ -218,10 +218,11 @@ def is_evaluated(spec: ExhibitSpec) -> bool:
 
 
 def _obstacle(spec: ExhibitSpec, campaign: Campaign) -> str:
+    # The reason why the campaign cannot make a table of the exhibit; "" if it can.
     return next(filter(None, (table.absent(campaign) for table in _needed_tables(spec))), "")
 
 
-def of_benchmarks(
+def exhibits_to_make(
     benchmarks: Collection[str],
     campaign: Campaign,
     *,
@@ -235,17 +236,17 @@ def of_benchmarks(
     printed numbers only, exhibits that need a table that the campaign cannot make, and exhibits
     that the campaign omits.
     """
-    possible = []
+    made = []
     for spec in exhibits().values():
-        # The benchmarks on which models must have run before the exhibit can be made.
-        judged = {spec.paper} if is_evaluated(spec) else set()
+        # The name of a paper is that of its main benchmark too.
+        required = {spec.paper} if is_evaluated(spec) else set()
         if any(table.of_all_benchmarks for table in _needed_tables(spec)):
-            judged = {benchmark.name for benchmark in find_paper(spec.paper).benchmarks}
-        has_results = spec.paper in sampled if spec.of_samples else judged <= {*evaluated}
-        is_made = spec.paper in benchmarks and spec.needs and spec.alias not in campaign.omitted
-        if is_made and has_results and not _obstacle(spec, campaign):
-            possible.append(spec)
-    return possible
+            required = {benchmark.name for benchmark in find_paper(spec.paper).benchmarks}
+        has_results = spec.paper in sampled if spec.of_samples else required <= {*evaluated}
+        is_wanted = spec.paper in benchmarks and spec.needs and spec.alias not in campaign.omitted
+        if is_wanted and has_results and not _obstacle(spec, campaign):
+            made.append(spec)
+    return made
 
 
 def refused(campaign: Campaign, benchmarks: Sequence[str]) -> dict[str, str]:
@@ -270,5 +271,5 @@ def file_reader(name: str) -> Callable[[Sequence[Path]], pd.DataFrame] | None:
             f"papers {' and '.join(papers_by_reader.values())} read their tables {name!r} in "
             "different ways; rename the table of one paper."
         )
-    address = next(iter(papers_by_reader), "")
+    address = next(iter(papers_by_reader), "")  # empty for Parquet files
     return cast(Callable[..., "pd.DataFrame"], pkgutil.resolve_name(address)) if address else None

@@ -28,8 +28,8 @@ from blimpworks.campaign.paper import ExhibitSpec
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import (
     check_papers,
+    exhibits_to_make,
     find_benchmark,
-    of_benchmarks,
     paper_of,
     papers_of,
     table_kind,
@@ -277,7 +277,7 @@ class CampaignSelection:
                 sampled |= benchmarks
             else:
                 evaluated |= benchmarks
-        return of_benchmarks(with_items, self.campaign, evaluated=evaluated, sampled=sampled)
+        return exhibits_to_make(with_items, self.campaign, evaluated=evaluated, sampled=sampled)
 
     def obstacle(self, model: str, benchmark: str) -> str:
         """Return the reason why a model does not run on a benchmark in any language."""

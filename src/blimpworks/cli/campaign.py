@@ -301,13 +301,13 @@ def schemas(
     check: bool = option("Only compare; exit 1 on drift.", "--check"),
 ) -> None:
     """Write the JSON Schemas of campaigns and catalogues to workflow/schemas."""
-    from blimpworks.campaign.load import drifted, schema_files
+    from blimpworks.campaign.load import outdated_schemas, schema_files
 
     if not check:
         for path, text in schema_files(SCHEMAS).items():
             write_text(path, text)
         return
-    stale = drifted(SCHEMAS)
+    stale = outdated_schemas(SCHEMAS)
     for path in stale:
         typer.echo(f"{path} is not what the models say; run `blimpworks schemas`.", err=True)
     raise typer.Exit(1 if stale else 0)

@@ -1,8 +1,9 @@
 """Define commands that build tables and figures, and compare printed numbers with others.
 
 A parameter of a function is an option of the command, the docstring is its help. The body opens a
-job, which records what the products are made from, and calls the library. With ``calls=``, there is
-no body: job and call follow from the options. ``commands/declare.py`` explains all arguments.
+job, which records what the products are made from, and calls the library. With ``calls=``, the body
+is empty: the command opens the job, and calls that function with the options of the same names.
+``commands/declare.py`` explains all arguments.
 """
 
 import json
@@ -39,7 +40,7 @@ def _papers_of(
     published: Sequence[Path] = (),
     basis: Mapping[str, Any] | None = None,
 ) -> list["Paper"]:
-    """Return the files of papers that are compared, from options of the same names."""
+    """Return the files of each paper to compare; the parameters are those of the commands."""
     from blimpworks.campaign.comparability import SAME
     from blimpworks.campaign.registry import printed_folder
     from blimpworks.reproduction.comparisons import Paper
@@ -175,6 +176,7 @@ def _needs(pairs: list[str]) -> dict[str, list[Path]]:
 
 
 def _exhibits() -> Iterator[Command]:
+    """Yield a command for each exhibit, so that its digest covers this exhibit's code only."""
     from blimpworks.campaign.registry import exhibits
 
     for spec in exhibits().values():
@@ -228,8 +230,8 @@ def build_published(
         needed = {need: tables.get(need, []) for need in (*spec.published, *spec.optional)}
         facts = {name: all_labels["facts"][name] for name in spec.facts}
         products = [folder / f"{spec.name}.{s}" for s in ("cells.parquet", *FORMATS[spec.kind])]
-        # A job for each exhibit, so that its record has no tables of other exhibits. While jobs are
-        # only planned, opening a job raises ``Planned``.
+        # A job for each exhibit, so that its record has no tables of other exhibits. If jobs are
+        # only planned, opening a job raises ``Planned``; then the next exhibit is planned too.
         with suppress(Planned):
             _build(spec, needed, all_labels | {"facts": facts}, products)
             typer.echo(f"{spec.key}: {spec.title}")

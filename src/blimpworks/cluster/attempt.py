@@ -4,6 +4,7 @@
 again as the child. The journal beside the job's log gets an entry at the start, and one at the end:
 {"attempt": "3f0c…", "cause": "memory", …}.
 
+Each run of a scoring job is an attempt; a SLURM job may run several scoring jobs.
 When memory runs out, the kernel kills the larger process, the child; the parent can still write.
 Near the end of the SLURM job's time, the child stops between two shards (files with scores). The
 parent then requeues the SLURM job, for which Snakemake keeps waiting.
@@ -66,7 +67,7 @@ def memory_groups() -> list[Path]:
         if controllers in ("", "memory") or "memory" in controllers.split(","):
             base = CGROUPS / "memory" if controllers else CGROUPS
             group = base / path.lstrip("/")
-            # Groups above that of the SLURM job belong to the node, with other users' processes.
+            # Groups above the folder job_… belong to the node, with other users' processes.
             of_job = (p for p in group.parents if any(n.startswith("job_") for n in p.parts))
             directories += [group, *of_job]
     return directories
@@ -101,7 +102,7 @@ class _SignalForwarder:
     """Handler of SIGTERM and SIGINT that sends SIGTERM to the child process.
 
     When SLURM cancels a job, it signals only the job's first process, which is a Snakemake, and
-    kills all others. The attempt cannot record this; ``retry_scaling`` asks SLURM how it ended.
+    kills all others. So the attempt cannot record its end; ``retry_scaling`` asks SLURM for it.
     """
 
     def __init__(self) -> None:
@@ -117,13 +118,13 @@ class _SignalForwarder:
 
 
 def cause_of(
-    code: int, *, kills: int = 0, on_request: bool = False, out_of_time: bool = False, log: str = ""
+    code: int, *, kills: int = 0, on_request: bool = False, out_of_time: bool = False, end: str = ""
 ) -> journal.Cause:
     """Return the reason why an attempt ended.
 
     ``code``: exit code of the child, negative for a signal. ``kills``: number of processes that
     were killed for lack of memory. ``on_request``: whether a signal asked the attempt to end.
-    ``out_of_time``: whether the allocation is over. ``log``: last characters of the log.
+    ``out_of_time``: whether the allocation is over. ``end``: last characters of the log.
     """
     if code == 0:
         return "done"
@@ -133,7 +134,7 @@ def cause_of(
         return "memory"
     if code == OUT_OF_TIME:
         return "walltime"
-    if GPU_FULL.search(log):
+    if GPU_FULL.search(end):
         return "gpu_memory"
     if code == USER_ERROR:
         return "input"
@@ -151,7 +152,7 @@ def _read_progress_of(attempt: str, log_file: Path) -> tuple[datetime, journal.S
 
 
 def _record_lost_attempt(log_file: Path) -> None:
-    """Append to the journal the progress of a previous attempt that was killed with its parent."""
+    """Append the progress of a previous attempt without an end (killed with its parent)."""
     attempts = journal.read_attempts(journal.journal_path(log_file))
     if not attempts or attempts[-1].ended or attempts[-1].lost:
         return
@@ -165,9 +166,8 @@ def _record_lost_attempt(log_file: Path) -> None:
 def _started_late(allocation: Allocation, log_file: Path) -> bool:
     """Return whether a scoring job began in the second half of its SLURM job's time.
 
-    Then other scoring jobs took the first half, and a requeue gives the job all of the time. The
-    result is False for a second attempt in the SLURM job, so that a requeue without scores is the
-    last.
+    Other scoring jobs took the first half, but a requeued job has all of its time again. Only the
+    first attempt in the SLURM job may count as late, or a job could be requeued for ever.
     """
     starts = [attempt.started for attempt in journal.read_attempts(journal.journal_path(log_file))]
     times = [start.time for start in starts if start.slurm_job == allocation.slurm_job]
@@ -218,7 +218,7 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         kills=count_kills() - kills_before,
         on_request=signals.received,
         out_of_time=allocation.ends is not None and time.time() > allocation.ends - 1,
-        log=log_text[-SEARCHED_CHARACTERS:],
+        end=log_text[-SEARCHED_CHARACTERS:],
     )
     read = _read_progress_of(attempt, log_file)
     ended = journal.Ended(
@@ -238,7 +238,7 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
     if cause == "walltime" and code == OUT_OF_TIME:
         has_new_scores = ended.scored is not None and ended.scored.new > 0
         job = allocation.slurm_job
-        if not has_new_scores and not _started_late(allocation, log_file):
+        if not (has_new_scores or _started_late(allocation, log_file)):
             # With the same time, it would end in the same way; Snakemake's next attempt gets more.
             log.info("no shard was finished in this time; the next attempt gets more time")
         elif job and allocation.requeue and ask(["scontrol", "requeue", job]) is not None:
@@ -270,10 +270,10 @@ PREFIX = re.compile(r"^blimpworks( \(attempt\))?: ")
 
 
 def give_up(code: int, manifest: Path, log_file: Path) -> int:
-    """Write into ``manifest``, in place of shards, why a job failed; return 0 so the run goes on.
+    """Write a manifest with the reason why a job failed; return 0 so the run goes on.
 
-    For a job that succeeded, ran out of time or was cancelled, write nothing and return ``code``,
-    the exit code of the attempt.
+    It has no shards, and is written after the last attempt. For a job that succeeded, ran out of
+    time or was cancelled, write nothing and return ``code``, the exit code of the attempt.
     """
     if code in (0, OUT_OF_TIME, 128 + signal.SIGTERM, 128 + signal.SIGINT):
         return code

@@ -20,7 +20,7 @@ BASELINES = {
     "commoner label": "Commoner label: what most sentences of the paradigm are.",
     "chance": "Chance: one of an item's options.",
 }
-"""Explanations of baselines, which judge items without a model, by name."""
+"""Explanations of baselines by name, printed in this order: "shorter" completes "longer"."""
 WORST_SIDES = {"good": "✓", "bad": "✗"}
 """Signs of the sentences of a pair in lists of the worst items."""
 
@@ -77,7 +77,7 @@ def checked(model: Model) -> str:
     findings = {name: model["checks"][name] for name in tests if name in model["checks"]}
     texts = []
     for name, finding in findings.items():
-        # A finding with punctuation says more than that the test was passed.
+        # A finding with punctuation is more than a word or two, so it is shown.
         texts.append(f"{name} ({finding})" if any(mark in finding for mark in ",;:") else name)
     return f"Checked: {', '.join(texts)}." if texts else ""
 
@@ -100,7 +100,7 @@ def phenomena(benchmark: Benchmark, lang: str) -> list[Row]:
 
 
 def counts(row: Row, models: Iterable[str], key: Literal["models", "skipped"] = "models") -> str:
-    """Format the models' numbers of judged (or ``skipped``) items of a row: ``358``, ``0–358``."""
+    """Format how many items of a row the models judged or ``skipped``: ``358``, ``0–358``."""
     present = [model for model in models if model in {*row["models"], *row["skipped"]}]
     return numbers(row[key].get(model, {"n": 0})["n"] for model in present)
 
@@ -247,8 +247,8 @@ class CardText:
         lost = [f"{name} {numbers(n)}" for name, n in counts_by_language.items() if any(n)]
         return f"Not in n, as one of the two skipped them: {_join_first(lost)}." if lost else ""
 
-    def not_sampled(self, benchmark: Benchmark) -> str:
-        """Return a line on pairs without a score for one of the first tokens."""
+    def skipped_in_sensitivity(self, benchmark: Benchmark) -> str:
+        """Return a line on pairs that were skipped with one of the first tokens of sensitivity."""
         texts = [
             f"{self.label(model)}, {self.language(row['lang'])}, {row['first_token']}: "
             f"{row['skipped']:,} of {row['n'] + row['skipped']:,}"
@@ -296,9 +296,10 @@ class CardText:
             rows.append(cells)
         if len(models) <= 2:
             return headings, rows
-        tasks, counts, *columns = zip(headings, *rows, strict=True)
+        # Transpose the table, and leave out intervals.
+        tasks, item_counts, *columns = zip(headings, *rows, strict=True)
         rows_of_models = [list(column) for column in columns if column[0] != "95 %"]
-        return ["model", *tasks[1:]], [["n", *counts[1:]], *rows_of_models]
+        return ["model", *tasks[1:]], [["n", *item_counts[1:]], *rows_of_models]
 
     def suite_notes(self, suite: SuiteTable) -> list[str]:
         """Return sentences on a suite's numbers, and on tasks and items that are left out."""

@@ -280,7 +280,7 @@ class _Terminal:
                 rows.append((*names, n, *accuracy, *flips))
         headings = ("model", "language", "first token", "n", "acc", "95 %", "flips", "beyond")
         self.console.print(table(headings, rows, texts=3))
-        if line := self.text.not_sampled(benchmark):
+        if line := self.text.skipped_in_sensitivity(benchmark):
             self.say(line)
         flips_note = "flips: decisions that differ from the evaluation's"
         self.say(f"{flips_note}; beyond: flips that rounding does not explain.", "dim")

@@ -35,7 +35,7 @@ class Formula:
     function: Callable[..., SupportsFloat] = field(compare=False, repr=False)
     arguments: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     takes_as_printed: bool = field(default=False, compare=False, repr=False)
-    """True if the formula takes printed numbers as exact, so that their rounding is no error."""
+    """True if printed inputs are used as if exact, so that comparisons allow for no rounding."""
 
     def __call__(self, rows: pd.DataFrame) -> float:
         return float(self.function(rows, **self.arguments))
@@ -57,8 +57,8 @@ PLAIN_NOTATION = Notation(
     r"\S+",
     lambda value: repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value),
 )
-"""Notation of words, numbers (with all digits) and formulas (their sentences)."""
-PHRASE = Notation(".+")
+"""Notation that writes words, numbers (all digits) and formulas; ``NOTATIONS`` read them."""
+PHRASE = Notation(".+")  # texts with spaces
 
 
 def choice(values: Mapping[str, Any]) -> Notation:
@@ -120,11 +120,11 @@ def mean_of(rows: pd.DataFrame, column: str) -> float:
 
 @formula("mean({column})")
 def column_mean(rows: pd.DataFrame, column: str) -> float:
-    """Return the mean of a column, as ``mean_of``, with another form of the sentence."""
+    """Return the mean of a column, as ``mean_of`` does. Stored cells have both sentences."""
     return float(rows[column].mean())
 
 
-# No column is called "text", because "text of the row" is the sentence of ``ROW_TEXT``.
+# The pattern excludes a column "text", since "text of the row" is the sentence of ``ROW_TEXT``.
 @formula("{column} of the row", column=Notation(r"(?!text )\S+"))
 def of_row(rows: pd.DataFrame, column: str) -> float:
     """Return the only row's value in a column."""
@@ -145,14 +145,14 @@ def truncated(rows: pd.DataFrame, formula: Formula, decimals: int) -> float:
 
 COUNT = Formula("number of rows", lambda rows: float(len(rows)))
 ROW_TEXT = Formula("text of the row", lambda rows: float(len(rows)))
-"""Formula of a cell of text: the number of texts, 1."""
-TOTAL = sum_of("n")
-VALUES = sum_of("value")
+"""Formula of a cell of text, which has no number; the number of texts, 1, stands for it."""
+N_SUM = sum_of("n")
+SUM = sum_of("value")
 MEAN = mean_of("value")
 PERPLEXITY = column_mean("perplexity")
 ACCURACY = Formula("100 × mean(correct)", lambda rows: 100 * rows["correct"].mean())
 UNWEIGHTED = Formula("100 × mean(accuracy)", lambda rows: 100 * rows["accuracy"].mean())
-KINDS = Formula("number of languages", lambda rows: rows["lang"].nunique())
+LANGS = Formula("number of languages", lambda rows: rows["lang"].nunique())
 PARADIGM_COUNT = Formula("number of paradigms", lambda rows: rows["paradigm"].nunique())
 LARGEST = Formula("largest value", lambda rows: rows["value"].max())
 PRODUCT = Formula("product of value", lambda rows: math.prod(map(float, rows["value"])))
@@ -179,8 +179,8 @@ def select_rows(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
 @cache
 def declared() -> tuple[Formula | Template[Any], ...]:
     """Return each formula and template once, without formulas that templates have made."""
-    # Modules of papers are imported by name, so they are not in the digest of code of a command
-    # that looks formulas up. This is safe: cells are rebuilt when their formulas change.
+    # A command's digest covers imports by statement, not these imports by text. This is safe: cells
+    # are rebuilt when their formulas change.
     names = chain.from_iterable(paper.formulas for paper in papers().values())
     modules = [sys.modules[__name__], *map(import_module, names)]
     values = {id(value): value for module in modules for value in vars(module).values()}
@@ -220,6 +220,7 @@ def formulas_of(sentence: str) -> list[Formula]:
             with suppress(UserError):
                 values = {name: notation.read(match[name]) for name, notation in notations.items()}
                 candidates.append(template(**values))
+    # A pattern may match a text that the formula would write in another way, such as 1.0 for 1.
     return [formula for formula in candidates if formula.sentence == sentence]
 
 

@@ -30,13 +30,13 @@ def item_key(columns: Iterable[str]) -> str:
 
 
 def _random_rank(name: str) -> str:
-    # Return a hash, which is the same in every run.
+    # A hash sorts names randomly, but in the same order in every run.
     return item_id("sample", name)
 
 
 def _turns(sizes: Mapping[Paradigm, int]) -> list[Paradigm]:
-    """Return the paradigms in a random order in which phenomena take turns."""
-    # Turns are sorted by their round (earlier paradigms of the phenomenon), then by a random rank.
+    """Return paradigms in turns: a random one of each phenomenon, a second one of each, …."""
+    # A paradigm's round is the number of paradigms of its phenomenon that come before it.
     taken: Counter[str] = Counter()
     turns = []
     shuffled = sorted(sizes, key=lambda paradigm: (_random_rank("/".join(paradigm)), paradigm))
@@ -46,7 +46,7 @@ def _turns(sizes: Mapping[Paradigm, int]) -> list[Paradigm]:
     return [paradigm for *_, paradigm in sorted(turns)]
 
 
-def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
+def items_to_take(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
     """Return the number of items to take of each paradigm, ``limit`` in sum.
 
     Paradigms give equally many items or one more, except that a paradigm with fewer items gives
@@ -57,7 +57,7 @@ def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
     while remaining:
         turns = [paradigm for paradigm in turns if sizes[paradigm] > taken[paradigm]]
         # First whole rounds: take the same number of each paradigm, until one has no more items.
-        # Then the rest, if fewer items remain than paradigms: take one of each of the first.
+        # If fewer items remain than paradigms, take one item of each of the first paradigms.
         smallest = min(sizes[paradigm] - taken[paradigm] for paradigm in turns)
         rounds = min(remaining // len(turns), smallest)
         for paradigm in turns if rounds else turns[:remaining]:
@@ -79,7 +79,7 @@ def choose_items(rows: Iterable[tuple[str, Paradigm]], limit: int) -> set[str]:
     members: dict[Paradigm, list[str]] = {}
     for item in sorted(paradigm_of, key=lambda item: (_random_rank(item), item)):
         members.setdefault(paradigm_of[item], []).append(item)
-    numbers = shares({paradigm: len(items) for paradigm, items in members.items()}, limit)
+    numbers = items_to_take({paradigm: len(items) for paradigm, items in members.items()}, limit)
     return {item for paradigm, items in members.items() for item in items[: numbers[paradigm]]}
 
 
@@ -89,9 +89,10 @@ def _strings(table: pa.Table, column: str) -> list[str]:
 
 
 def _nominal(table: pa.Table, kept: pa.Table) -> Iterator[int]:
-    """Yield the nominal number of each kept prompt, by which accuracies are divided.
+    """Yield for each kept prompt the number by which its template's right answers are divided.
 
-    It is the benchmark's number for the prompt's template, times the share of prompts that is kept.
+    The benchmark divides them by a fixed, nominal number of prompts, to get an accuracy. Here, that
+    number is multiplied by the share of the template's prompts that is kept.
     """
     templates = zip(_strings(table, "phenomenon"), table["template"].to_pylist(), strict=True)
     kept_templates = [*zip(_strings(kept, "phenomenon"), kept["template"].to_pylist(), strict=True)]
@@ -104,7 +105,7 @@ def sample_items(items: Path, output: Path, limit: int, unit: Unit = "pair") -> 
     """Write at most ``limit`` of ``items``, balanced over paradigms; return counts.
 
     Rows keep their order. An item of several conditions keeps all its rows and counts once.
-    ``unit``: pairs (also sentences and conditions) or prompts. For prompts, the nominal number of a
+    ``unit``: "prompt" for prompts, "pair" for all other items. For prompts, the nominal number of a
     template's prompts shrinks in proportion to the kept prompts. Counts are of kept items and rows
     (items, rows), and of all (of_items, of_rows).
     """

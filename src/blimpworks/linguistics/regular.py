@@ -2,8 +2,9 @@ r"""Apply users' regular expressions with RE2, in time linear in the text.
 
 ``expression`` compiles an expression of a settings file, and ``replacer`` several expressions with
 their replacements: ``replacer([("colou?r", "hue")])("a color")`` is "a hue". Python's ``re`` could
-take hours for a malicious expression. RE2 lacks look-behind and look-ahead; name groups in the
-replacement instead. ``\w`` and ``\d`` match ASCII only, ``\pL`` letters of any script.
+take hours for a malicious expression. RE2 lacks look-behind and look-ahead; instead, match the
+context in a group, and repeat the group in the replacement. ``\w`` and ``\d`` match ASCII only,
+``\pL`` letters of any script.
 """
 
 import re
@@ -20,7 +21,7 @@ NOTHING = r"[^\x00-\x{10FFFF}]"
 MOST_CHARACTERS = 2000
 """Most characters of an expression, so that it compiles quickly."""
 _REFERENCE = re.compile(r"\\(?:([1-9]\d?)|(.?))", re.DOTALL)
-"""Expression for an escape in a replacement: a reference to a group, ``\\1``, or a character."""
+"""Escape in a replacement: the number of a group, as in ``\\1``, or another character."""
 
 _OPTIONS: Any = re2.Options()
 _OPTIONS.log_errors = False
@@ -60,7 +61,7 @@ class Expression:
 
     def sub(self, new: str, text: str, count: int = 0) -> str:
         r"""Replace all matches, or the first ``count``, by ``new``; ``\1`` is a group."""
-        # RE2 finds an empty match after other text twice, with the same span.
+        # RE2 finds an empty match after other text twice, with the same span; keep one of a span.
         matches = {match.span(): match for match in self._compiled.finditer(text)}
         result, copied_to = "", 0
         for (start, end), match in islice(matches.items(), count or None):
@@ -92,7 +93,7 @@ def replacer(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
 
 
 def check(text: str, new: str = "") -> str:
-    """Return the expression ``text``. Raises ValueError if ``text`` or ``new`` is malformed."""
+    """Return the expression ``text``, as pydantic asks. Raises ValueError for malformed texts."""
     groups = expression(text).groups
     for reference in _REFERENCE.finditer(new):
         number, character = reference[1], reference[2]

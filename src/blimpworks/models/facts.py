@@ -5,7 +5,8 @@
 Before a text's first token, a model reads a *start*: some tokens, or none. A *policy* names it:
 
 - ``bos``, ``eos``: the token that begins or ends sentences; ``token:TEXT``: a token or string
-- ``tokenizer``: the tokens that the tokenizer adds; ``encoded``: the same, and none if it adds none
+- ``tokenizer``: the tokens that the tokenizer adds, and an error if it adds none
+- ``encoded``: the tokens that the tokenizer adds, perhaps none
 - ``likeliest``: the start with the best scores, chosen by ``scoring.selftest``
 - ``skip``: no tokens, and the text's first token is not scored
 """
@@ -54,7 +55,7 @@ def policy_of(text: str) -> str:
 
 def leading_ids(tokenizer: Any) -> list[int]:
     """Return the ids that a tokenizer adds before a text."""
-    # A text without ids would not show which added ids come before it and which after it.
+    # Try texts until one has an id of its own: the added ids before this id are the result.
     for probe in (PROBE, *tokenizer.get_vocab()):
         encoded = tokenizer(probe, return_special_tokens_mask=True)
         pairs = [*zip(encoded["special_tokens_mask"], encoded["input_ids"], strict=True)]
@@ -71,7 +72,8 @@ def _text_ids(tokenizer: Any, text: str, where: str) -> list[int]:
     ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
     names = [token.content for token in tokenizer.added_tokens_decoder.values()]
     unknown = tokenizer.unk_token_id in ids and tokenizer.unk_token not in text
-    # A text that looks like a token's name, such as ``<eos>`` or ``bso``, is no string to encode.
+    # A word, or a text in brackets, is probably meant to be a token's name, such as ``<eos>``. It
+    # is misspelt, such as ``bso``, unless it is encoded in special tokens only.
     misspelt = re.fullmatch(r"\w+|[<\[{].*[>\]}]", text) and not (
         {*ids} <= {*tokenizer.added_tokens_decoder}
     )
@@ -272,8 +274,8 @@ def architecture_of(config: Mapping[str, Any], where: str, default: str | None =
 def _policy_of(tokenizer: Any) -> FirstToken:
     """Return the policy that suits a tokenizer, if the user names none.
 
-    For chat models that add nothing before a text, or only the opener of a role: ``likeliest``.
-    Otherwise it is the tokens that the tokenizer adds, else ``bos``, ``eos`` or ``skip``.
+    ``likeliest`` is for chat models that add nothing before a text, or whose last token opens a
+    role. Others get the tokens that the tokenizer adds, else ``bos``, ``eos`` or ``skip``.
     """
     leading = leading_ids(tokenizer)
     if tokenizer.chat_template and not {*leading[-1:]} - role_openers(tokenizer):
@@ -286,10 +288,10 @@ def _policy_of(tokenizer: Any) -> FirstToken:
 
 
 def _check_vocabulary(tokenizer: Any, folder: Path, where: str) -> None:
-    """Raise UserError for a vocabulary that transformers reads by rules that are not its own.
+    """Raise UserError if transformers would use a vocabulary with another tokenizer's rules.
 
-    Without a tokenizer.json, transformers takes the rules of the model's type. BERT's lower-case
-    texts by default, and GPT-2's have the letter ``Ġ`` for a space.
+    Without a tokenizer.json, transformers takes the rules of the model's type. By default, BERT's
+    rules change texts to lower case, and GPT-2's rules write the letter ``Ġ`` for a space.
     """
     if (folder / "tokenizer.json").exists() or not tokenizer.is_fast:
         return
@@ -398,7 +400,7 @@ def _count_parameters(counts: Mapping[str, int], quantisation: str) -> int | Non
 
 
 def _facts_of_checkpoint(folder: Path, start: FirstToken | None) -> ModelFacts:
-    """Return the facts of a directory with a checkpoint.json. Raises UserError for code in it."""
+    """Return the facts of a directory with a checkpoint.json. Raises UserError for Python files."""
     checkpoint.refuse_own_code(folder)
     described = checkpoint.read_description(folder / checkpoint.FILE_NAME)
     model_files = checkpoint.model_files(folder.iterdir(), str(folder))

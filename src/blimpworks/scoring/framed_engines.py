@@ -27,7 +27,7 @@ from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs
 from blimpworks.scoring.hub_loading import Head, positions, split_model, target_logprobs
 from blimpworks.scoring.hub_model import FramedTokenizer, HubEngine, T, V, halving
 from blimpworks.scoring.passes import make_batches
-from blimpworks.scoring.selftest import gap_behind
+from blimpworks.scoring.selftest import gap_by_later
 from blimpworks.scoring.store import nothing_scored
 from blimpworks.scoring.workers import once
 
@@ -334,7 +334,7 @@ class Seq2seqEngine(FramedEngine):
             checks["form"] += f", because the tokenizer has no {SENTINEL} to stand for a token"
         self._batching = "alone"
         if self._form in ("target", "continued"):
-            ahead = gap_behind(self.logprobs, np.unique(np.concatenate(rows)), len(rows[-1]))
+            ahead = gap_by_later(self.logprobs, np.unique(np.concatenate(rows)), len(rows[-1]))
             if not ahead <= self._tolerance():
                 raise UserError(
                     f"{self._directory}: the decoder of {type(self._loaded.model).__name__} looks "

@@ -27,7 +27,7 @@ from blimpworks.scoring.engine import (
     loading,
 )
 from blimpworks.scoring.hub_loading import target_logprobs
-from blimpworks.scoring.selftest import Findings, gap_behind, gap_of_batches, probe_rows
+from blimpworks.scoring.selftest import Findings, gap_by_later, gap_of_batches, probe_rows
 from blimpworks.scoring.store import nothing_scored
 from blimpworks.scoring.trie import PathRun, Trie, build_trie, runs
 from blimpworks.scoring.workers import Workers, once
@@ -140,7 +140,7 @@ class LstmEngine(Engine):
         """Test the model. Raises UserError if scores depend on the batch or on later words."""
         ids = np.arange(len(self._loaded[1]), dtype=np.int32)
         gap = gap_of_batches(self.logprobs, probe_rows(ids, 24))
-        gap = max(gap, gap_behind(self.logprobs, ids, 24))
+        gap = max(gap, gap_by_later(self.logprobs, ids, 24))
         if not gap <= 1e-3:
             raise UserError(
                 f"{self._directory}: scores change by {gap:.2g} nats with what else is in a batch "

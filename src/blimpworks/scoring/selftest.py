@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 SAMPLE = 100
 """Number of texts on which starts are measured."""
 FAR = 0.3
-"""Difference from the best start that excludes a start after few texts [nats per token]."""
+"""Starts that are worse by more than this on few texts are not tried on all [nats per token]."""
 WORSE = 0.1
 """Difference from the chosen start above which a better one is reported [nats per token]."""
 TIE = 0.01
@@ -58,7 +58,7 @@ class StartFinding(NamedTuple):
     description: str
     """Description of the start, such as ``after '<s>' (bos)``."""
     note: str
-    """Sentence that another start is far better; empty if no start is."""
+    """Warning that another start is better by more than ``WORSE``; empty if none is."""
 
 
 def measure(
@@ -72,6 +72,7 @@ def measure(
     """
     tokenizer, prefix = engine.tokenizer, engine.tokenizer.prefix
     drawn_texts = sorted({*texts}, key=lambda text: blake2b(text.encode()).digest())[:count]
+    # ``limit`` is for texts after the present prefix; other starts may be longer.
     longest_row = np.inf if engine.limit is None else engine.limit + len(prefix)
     longest_text = longest_row - max(map(len, starts.values()))
     batch = [text for text in engine.encode(drawn_texts) if 1 < len(text.ids) <= longest_text]
@@ -107,7 +108,7 @@ def _likeliest(hub: Any, starts: Mapping[str, list[int]], nats: Mapping[str, flo
 
 
 def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
-    """Measure possible starts; return the best for ``likeliest``, else the policy's start."""
+    """Measure starts; return the best if the policy is ``likeliest``, else the policy's own."""
     hub, policy, prefix = engine.tokenizer.hub, engine.tokenizer.policy, engine.tokenizer.prefix
     starts = candidates(hub)
     if policy != "likeliest" and prefix not in starts.values():
@@ -115,8 +116,8 @@ def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
     nats = measure(engine, texts, starts, SAMPLE // 8)
     if policy == "likeliest":
         # Starts that are far worse for a few texts are not measured on all.
-        most = nats.get(_likeliest(hub, starts, nats), np.inf) + FAR
-        near = {name: ids for name, ids in starts.items() if nats.get(name, np.inf) <= most}
+        highest = nats.get(_likeliest(hub, starts, nats), np.inf) + FAR
+        near = {name: ids for name, ids in starts.items() if nats.get(name, np.inf) <= highest}
         nats = measure(engine, texts, near, SAMPLE)
         chosen = _likeliest(hub, near, nats)
     else:
@@ -125,10 +126,10 @@ def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
     best = min(nats, key=lambda policy: nats[policy], default=chosen)
     note = ""
     if nats.get(best, 0) < nats.get(chosen, 0) - WORSE:
-        where = descriptions | {"skip": "with nothing before them"}
+        phrases = descriptions | {"skip": "with nothing before them"}
         note = (
-            f"Sentences are likelier {where[best]} ({nats[best]:.2f} nats a token) than "
-            f"{where[chosen]} ({nats[chosen]:.2f}): --sensitivity measures the accuracy by each."
+            f"Sentences are likelier {phrases[best]} ({nats[best]:.2f} nats a token) than "
+            f"{phrases[chosen]} ({nats[chosen]:.2f}): --sensitivity measures the accuracy by each."
         )
         log.warning(note)
     log.info("first token %s", descriptions[chosen])
@@ -168,7 +169,7 @@ def run_self_test(engine: Engine, store: Path, texts: Sequence[str]) -> Findings
     if findings.engine != tested:
         findings = engine.self_test().model_copy(update={"engine": tested})
         engine.follow(findings.decisions)
-        if isinstance(engine, StartedEngine):
+        if isinstance(engine, StartedEngine):  # its start is a decision, which is followed below
             start = choose_start(engine, texts)
             findings.checks["first token"] = start.description
             if start.note:
@@ -190,10 +191,10 @@ def marked_key(key: str, decisions: Mapping[str, str]) -> str:
 
 
 def ordinary_ids(hub: Any, frame: Sequence[int], size: int, directory: Path) -> Ids:
-    """Return the ids of a vocabulary of ``size`` ids without special tokens, else all ids.
+    """Return the ids below ``size`` that are not special; all ids if each one is special.
 
-    ``frame`` are the ids around each text. Raises UserError if the vocabulary of the model in
-    ``directory`` lacks one of them.
+    ``frame`` are the ids that are put around each text. Raises UserError if one of them is not
+    below ``size``, the size of the vocabulary of the model in ``directory``.
     """
     if frame and max(frame) >= size:
         token = hub.convert_ids_to_tokens(max(frame))
@@ -222,7 +223,7 @@ def encoded(rows: Sequence[Ids]) -> list[Encoded]:
 def largest_gap(first: Sequence[LogProbs | Failure], second: Sequence[LogProbs | Failure]) -> float:
     """Return the largest difference [nats]; infinite for a failure or NaN.
 
-    NaN is no difference if both texts have it at the first token.
+    If both texts have NaN at the first token, it was not scored, and this is no difference.
     """
     gap = 0.0
     for a, b in zip(first, second, strict=True):
@@ -236,7 +237,7 @@ def largest_gap(first: Sequence[LogProbs | Failure], second: Sequence[LogProbs |
     return gap
 
 
-def gap_behind(score: Score, ids: Ids, longest: int) -> float:
+def gap_by_later(score: Score, ids: Ids, longest: int) -> float:
     """Measure how much log-probabilities depend on later tokens [nats].
 
     A random sequence of ``longest`` ids is compared with its beginnings, and with sequences that
@@ -244,6 +245,7 @@ def gap_behind(score: Score, ids: Ids, longest: int) -> float:
     """
     sequence, replacement = np.random.default_rng(1).choice(ids, size=(2, longest)).astype(np.int32)
     cuts = sorted({max(1, n) for n in (longest // 8, longest // 4, longest // 2, longest - 1)})
+    # A row for each cut, and then a second row for every other cut.
     rows = [sequence[:cut] for cut in cuts]
     rows += [np.concatenate([sequence[:cut], replacement[cut:]]) for cut in cuts[1::2]]
     reference, *results = (score(encoded([row]))[0] for row in (sequence, *rows))

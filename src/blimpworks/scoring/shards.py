@@ -5,7 +5,8 @@ its result and its key, a hash. ``ShardStore`` finds and writes the rows in a mo
 manifest of a job lists the shards that it used.
 
 Requests are sorted and divided into shards before the model runs, and no batch has requests of two
-shards. So a run that was killed, or that replaces a damaged shard, ends with the same files.
+shards. So each result is computed in the same batch. A run that goes on after it was killed, or
+that replaces a damaged shard, ends with the same files as an undisturbed run.
 """
 
 import hashlib
@@ -35,18 +36,18 @@ R = TypeVar("R", bound=tuple[Any, ...])
 
 
 class ShardStore(ABC, Generic[R]):
-    """Shards of one model, in one directory.
-
-    A subclass has a ``schema`` with the columns ``key`` and ``status``. ``failed`` are statuses
-    that may be different on another machine or later; under the setting ``retry_setting``, requests
-    with such a status are tried again. Messages call a request ``unit``, and the work ``task``.
-    """
+    """Shards of one model, in one directory. Subclasses set the class variables."""
 
     schema: ClassVar[pa.Schema]
+    """Columns of a shard, among them ``key`` and ``status``."""
     failed: ClassVar[frozenset[str]]
+    """Statuses of failures that another machine, or a later run, may not have."""
     unit: ClassVar[str]
+    """Word for a request in messages."""
     task: ClassVar[str]
+    """Word for the work in messages."""
     retry_setting: ClassVar[str]
+    """Setting under which requests with a failed status are tried again."""
 
     @staticmethod
     @abstractmethod
@@ -68,7 +69,7 @@ class ShardStore(ABC, Generic[R]):
         """Read the keys of all shards; damaged shards are renamed, with a warning."""
         self.directory = directory
         self.shard_of: dict[str, Path] = {}
-        """Path of the file with each key's row; one in which the row has not failed, if any."""
+        """File with each key's row; if several have one, a file in which it has not failed."""
         self.status_of: dict[str, str] = {}
         """Status of each key's row in this file."""
         for shard in sorted(directory.glob("part-*.parquet")):
@@ -118,9 +119,9 @@ class Manifest(Strict):
     checkpoint: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     """SHA-256 of the model's checkpoint.json."""
     sentences: int
-    """Number of distinct sentences, regions or prompts."""
+    """Number of distinct requests: sentences, regions or prompts."""
     statuses: dict[str, int]
-    """Number of these sentences, regions or prompts by status."""
+    """Number of these requests by status."""
     checks: dict[str, str] = Field(default_factory=dict)
     """Finding of the self-test in words by check; see ``selftest``."""
     shards: dict[Within, str]

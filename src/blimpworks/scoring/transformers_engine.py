@@ -26,7 +26,7 @@ from blimpworks.scoring import hub_loading
 from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs, Mask
 from blimpworks.scoring.hub_model import HubEngine
 from blimpworks.scoring.passes import Pass, packed_passes, padded_passes, plan_rows
-from blimpworks.scoring.selftest import StartedEngine, gap_behind
+from blimpworks.scoring.selftest import StartedEngine, gap_by_later
 from blimpworks.scoring.store import nothing_scored
 from blimpworks.scoring.trie import Numbers, build_trie
 from blimpworks.scoring.workers import Workers, once
@@ -195,7 +195,7 @@ class TransformersEngine(StartedEngine, HubEngine):
         """Test causality and shared prefixes too. Raises UserError for a model that looks ahead."""
         ids = np.unique(np.concatenate(rows))
         longest = len(rows[-1])
-        ahead = gap_behind(self.logprobs, ids, longest)
+        ahead = gap_by_later(self.logprobs, ids, longest)
         if not ahead <= self._tolerance():
             raise UserError(
                 f"{self._directory}: {type(self._loaded.model).__name__} looks ahead: a token's "

@@ -31,8 +31,10 @@ Prompt = list[int]
 P = TypeVar("P")  # a request to vLLM, such as a prompt
 R = TypeVar("R")  # its result, such as log-probabilities
 Outcome = list[R] | Trouble
+"""Results of a batch, or its trouble: "lost" (no answer, as the server ended), "stray" (another
+server answered), "deadly" (this batch ended it), "refused" or "out_of_memory" (its answer)."""
 Attempt = Callable[[list[list[P]]], list[Outcome[R]]]
-"""Function that runs batches, and returns for each its results or the trouble that it had."""
+"""Function that runs batches, and returns the outcome of each."""
 
 
 def cut(numbers: Sequence[int], size: int) -> list[list[int]]:
@@ -44,8 +46,8 @@ def run_batches(requests: Sequence[P], size: int, attempt: Attempt[P, R]) -> lis
     """Run requests in batches of ``size`` and return the result or failure of each request.
 
     A batch that is refused or too large is halved, until only the request that causes this is left.
-    The requests of a batch that killed the server ("deadly") are run one by one. ``attempt`` must
-    raise an exception when no further attempt can succeed, or this function would not end.
+    The requests of a deadly batch are run one by one. ``attempt`` must raise an exception when no
+    further attempt can succeed, or this function would not end.
     """
     results: list[R | Failure | None] = [None] * len(requests)
     pending = cut(range(len(requests)), size)
@@ -88,7 +90,7 @@ class ServedModel(Generic[P, R]):
         size: int,
         in_flight: int,
     ) -> None:
-        """Prepare to send HTTP requests of ``size`` requests, ``in_flight`` of them at a time.
+        """Prepare to send batches of ``size`` requests by HTTP, ``in_flight`` batches at a time.
 
         ``write`` makes the body of the HTTP request for a batch, and ``read`` reads the answer.
         """
@@ -123,7 +125,7 @@ class ServedModel(Generic[P, R]):
           server had answered: no request is the cause.
         - Several batches were in flight: the cause is unknown, and they are sent one by one.
         - One batch was in flight: it is the cause. A single request gets its mark, a larger batch
-          is "deadly" and is divided.
+          is "deadly" and is divided. This is progress, so such a death is not counted.
         """
         server = self.server or self._start()
         with ThreadPoolExecutor(self._in_flight) as threads:
@@ -147,7 +149,7 @@ class ServedModel(Generic[P, R]):
         self._in_flight = 1
         if ran_full:
             self._usual_in_flight = 1
-        # After an answer, requests are fine, so it must be the machine that ends the server.
+        # An answer shows that the setup works: the machine is the cause, and may work later.
         error_class = TransientError if self._answered else UserError
         error = server.failure(f"failed, {self._deaths_in_a_row} times in a row", error_class)
         self.close()
@@ -191,7 +193,7 @@ class InProcessModel(Generic[P, R]):
 
     @cached_property
     def _model(self) -> Any:
-        # vLLM reads these variables at its import. One process always ends cleanly.
+        # vLLM reads these variables at its import. Without a second process, none stays behind.
         environment = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
         os.environ.update(self._setup.environment() | environment)
         if not self._setup.gpus:  # torch chose a number if it was imported before
@@ -219,7 +221,7 @@ class InProcessModel(Generic[P, R]):
         except (RuntimeError, MemoryError) as error:
             if not is_full(str(error)) and not isinstance(error, MemoryError):
                 raise
-            # Otherwise requests of this batch would be continued in the next.
+            # Unload the model, or vLLM would go on with this batch's requests in the next call.
             self.close()
             return "out_of_memory"
 
@@ -331,7 +333,7 @@ def score_encoded(
         if isinstance(row, str):
             results[i] = row
             continue
-        row[np.isnan(row)] = np.inf  # NaN would mean that the token was not scored
+        row[np.isnan(row)] = np.inf  # NaN means "not scored", so the model's NaN is marked by inf
         # The row begins at the prompt's second id, because vLLM does not score the first.
         results[i] = np.concatenate([nothing_scored(1), row])[len(prefix) :]
     return results
@@ -362,6 +364,7 @@ class VllmEngine(selftest.StartedEngine):
         self._vocabulary = setup.vocabulary
         self._longest = setup.longest
         name = setup.name() + self.tokenizer.variant
+        # The key is ``_bare`` with the self-test's decisions, which ``follow`` appends.
         self.key = self._bare = engine_key(VllmEngine, name, checkpoint, described, ENTRIES)
 
     @property
@@ -381,7 +384,7 @@ class VllmEngine(selftest.StartedEngine):
         checks["limit"] = str(self._longest - 1)
         hub, prefix = self.tokenizer.hub, self.tokenizer.prefix
         ids = selftest.ordinary_ids(hub, prefix, self._vocabulary, self._directory)
-        ahead = selftest.gap_behind(self.logprobs, ids, min(64, self.limit))
+        ahead = selftest.gap_by_later(self.logprobs, ids, min(64, self.limit))
         if not ahead <= TOLERANCE[self._dtype]:
             raise UserError(
                 f"{self._directory}: log-probabilities by vLLM are no numbers, or change by "

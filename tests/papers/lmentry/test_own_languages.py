@@ -15,7 +15,7 @@ from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import build_prompts
-from blimpworks.papers.lmentry.items.resources import UNLIKE, read_resources
+from blimpworks.papers.lmentry.items.resources import DISTRACTORS, read_resources
 from blimpworks.papers.lmentry.judging.judge import Judge
 from blimpworks.papers.lmentry.paper import resource_files
 from blimpworks.papers.lmentry.settings import LmentryOptions
@@ -99,7 +99,7 @@ def test_homophones_are_six_different_words_and_no_rhymes_of_one_another(lang):
     rows, groups = resources(lang).homophones, resources(lang).rhymes.values()
     assert len(rows) >= 40
     for row in rows:
-        others = [row[name] for name in UNLIKE]
+        others = [row[name] for name in DISTRACTORS]
         assert len({row["word"], row["homophone"], *others}) == 6, row
         for group in groups:
             # A group has a word or its homophone, not both: they do not rhyme, they sound the same.

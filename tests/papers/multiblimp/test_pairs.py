@@ -1,6 +1,6 @@
 import pytest
 
-from blimpworks.papers.multiblimp.items.pairs import ALL_REASONS, UNDECIDED, controller_of
+from blimpworks.papers.multiblimp.items.pairs import ALL_REASONS, UNDECIDED, subject_features
 from blimpworks.papers.multiblimp.items.words import parse_feats
 from blimpworks.tables import FUNNEL, read_table
 from support.treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG, SEEN, UNIMORPH
@@ -235,8 +235,8 @@ def test_what_a_subject_gave_its_verb_makes_it_an_attractor_as_published(pairs_o
 def test_corrected_subjects_that_can_only_be_third_persons_are(upos, feats, verb, person):
     row = {"subject_upos": upos, "subject_feats": feats}
     stated = {"Person": verb} if verb else {}
-    assert controller_of(row, stated, third=True).get("Person") == person
-    assert controller_of(row, stated, third=False) == parse_feats(feats)
+    assert subject_features(row, stated, third=True).get("Person") == person
+    assert subject_features(row, stated, third=False) == parse_feats(feats)
 
 
 @pytest.mark.parametrize(("variant", "counted"), [("published", []), ("corrected", [1])])

@@ -134,9 +134,9 @@ def write_crate(plan: tables.CratePlan, output: Path) -> str:
 EXPRESSIONS = {
     formulas.ACCURACY.sentence: '100 * rows["correct"].mean()',
     formulas.UNWEIGHTED.sentence: '100 * rows["accuracy"].mean()',
-    formulas.TOTAL.sentence: 'rows["n"].sum()',
+    formulas.N_SUM.sentence: 'rows["n"].sum()',
     formulas.COUNT.sentence: "len(rows)",
-    formulas.VALUES.sentence: 'rows["value"].sum()',
+    formulas.SUM.sentence: 'rows["value"].sum()',
 }
 """Python expression of each formula that the README's example may show, the best first."""
 

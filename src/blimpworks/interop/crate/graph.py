@@ -5,8 +5,9 @@ entity is a JSON object with ``@id``, ``@type`` and properties, which may refer 
 
     {"@id": "#job/results/scores", "@type": "CreateAction", "object": [{"@id": "items/eng.csv"}]}
 
-The ``@id`` of a file in the crate is its path; a file that only jobs used has ``#path``. The
-vocabulary is that of RO-Crate 1.1 with the profiles in texts.yaml. A job is one run of a command.
+The ``@id`` of a file in the crate is its path. For a file outside the crate that a job read or
+wrote, it is ``#`` and the path. The vocabulary is that of RO-Crate 1.1 with the profiles in
+texts.yaml. A job is one run of a command.
 Facts on it are from its provenance record: inputs, outputs, parameters, times.
 """
 
@@ -34,7 +35,7 @@ from blimpworks.interop.crate.tables import (
 )
 from blimpworks.records.reading import Record
 
-# A term for workflow runs, because RO-Crate 1.1 has none for checksums.
+# RO-Crate 1.1 has no term for checksums; this one is from the vocabulary of workflow runs.
 TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 WORKFLOW = "workflow/Snakefile"
 DONE = "http://schema.org/CompletedActionStatus"
@@ -98,7 +99,7 @@ class Graph:
         return self.crate.get(quote(path.as_posix()))
 
     def original(self, entry: Mapping[str, Any]) -> Entity:
-        """Return the entity of a job's file: its copy in the crate, or one with its SHA-256.
+        """Return the entity of a job's file: its copy in the crate, or an entity with its SHA-256.
 
         ``entry``: the file in a record, with its ``path``.
         """
@@ -145,15 +146,15 @@ class Graph:
 
     def job(self, record: Record, agents: Any) -> Entity:
         """Add a job with inputs, products, parameters, command and times."""
-        git, platform, relative = record["git"], record["host"]["platform"], self.plan.relative
+        git, platform, shorten_paths = record["git"], record["host"]["platform"], self.plan.relative
         state = " with local changes" if git["clean"] is False else ""  # None: not known
-        first = relative(record["outputs"][0]["path"])
+        first = shorten_paths(record["outputs"][0]["path"])
         where = f"Commit {git['commit'] or 'unknown'}{state}, on {platform}."
-        noted = relative(json.dumps(record["notes"], ensure_ascii=False, sort_keys=True))
+        noted = shorten_paths(json.dumps(record["notes"], ensure_ascii=False, sort_keys=True))
         params = []
         for name, value in record["params"].items():
             is_text = isinstance(value, str)
-            text = relative(value if is_text else json.dumps(value, ensure_ascii=False))
+            text = shorten_paths(value if is_text else json.dumps(value, ensure_ascii=False))
             identifier = f"#parameter/{quote(name)}/{_digest(text)}"
             params.append(self.add(identifier, "PropertyValue", name=name, value=text))
         return self.add(
@@ -171,7 +172,7 @@ class Graph:
         )
 
     def slot(self, name: str, meaning: str, files: Sequence[Entity]) -> Entity:
-        """Add an input or output of the workflow, with its files in this run."""
+        """Add an input or output of the workflow, and link its files in this run with it."""
         slot = self.add(
             f"#workflow/{name}",
             "FormalParameter",
@@ -204,8 +205,8 @@ def write_graph(
 ) -> int:
     """Write the graph for the files below ``root``; return the number of entities.
 
-    ``settings`` is the path of the campaign file in the crate. ``paths`` is {unchanged file: its
-    path in the crate}, ``copies`` is {path of a table in the crate: table that it was made from}.
+    ``settings`` is the path of the campaign file in the crate. ``paths`` leads into the crate:
+    {file: its path there}. ``copies`` leads out: {path of a CSV file there: table it is made from}.
     """
     graph, jobs = Graph(root, plan, paths), plan.jobs
     crate, records = graph.crate, [*jobs.by_output.values()]
@@ -239,7 +240,7 @@ def write_graph(
     agents = _single_or_list([graph.author(text) for text in plan.authors])
     actions = [graph.job(record, agents) for record in records]
     campaign = graph.copied(settings)
-    # The run's inputs: files that no job made, or that a job downloaded.
+    # The run's inputs: files without the record of a job that made them, and downloaded files.
     inputs = [
         graph.original({"path": path})
         for path, record in plan.files.items()

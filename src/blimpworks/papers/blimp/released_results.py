@@ -1,8 +1,8 @@
 """Read the results that BLiMP's authors released: accuracies, and single human judgements.
 
 ``read_blimp_release`` reads three files of accuracies. The first has those of the printed results,
-by paradigm, model and method. (It has human accuracies too, which are not read: two paradigms are
-exchanged, as in Table 4.) The second has those of the human validation. The third has those of a
+by paradigm, model and method. (Its human accuracies are not read, because those of two paradigms
+are swapped, as in Table 4.) The second has those of the human validation. The third has those of a
 run of 2021, which was made after Tables 3 and 4 were found misreported.
 
 ``read_ratings`` reads ``raw_results/all_outputs/human_responses.csv`` (Warstadt et al. 2020,
@@ -45,11 +45,23 @@ MODEL_BY_COLUMN = dict(zip(("N-Gram", "LSTM", "TXL", "GPT2"), CATALOGUE_MODELS, 
 RERUN_MODELS = dict(zip(("ngram", "lstm", "txl", "gpt2"), CATALOGUE_MODELS, strict=True))
 """Models in our catalogue, by key in the results of the run of 2021."""
 RERUN_MEAN = "overall"
-"""Name of rows with means."""
+"""UID of rows with means."""
 NUMBER = re.compile(r"\d+(\.\d+)?(e-?\d+)?")
 RESULTS: dict[str, float] = {**dict.fromkeys(MODEL_BY_COLUMN, 1), "n": RELEASED_PAIRS}
 HUMANS: dict[str, float] = {"accepted": VALIDATED, "total_mean": 1, "count": 1000}
-"""Columns of numbers in the two CSV files, and their largest possible values."""
+"""Columns of numbers in the two CSV files, with their largest possible values. ``accepted``: number
+of validated pairs on which the majority was right; ``total_mean``: mean of ``count`` ratings."""
+ATTENTION = "attention"
+"""Value of the columns phenomenon and paradigm for attention checks."""
+UNVALIDATED = "unvalidated"
+"""Value of the column phenomenon for a paradigm with ratings, but without results."""
+OTHERS = {
+    "coordinate_structure_constraint_subject_extraction": REJECTED,
+    "wh_questions_object_gap_long_distance": REJECTED,
+    "subject_island": UNVALIDATED,
+    "attnchk": ATTENTION,
+}
+"""Conditions that are not paradigms of BLiMP, with their value of the column phenomenon."""
 
 
 def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> list[dict[str, Any]]:
@@ -108,7 +120,7 @@ def _read_rerun(path: Path) -> Iterator[dict[str, object]]:
             raise UserError(f"{path}:{number}: no JSON object ({error}).") from error
         row = row if isinstance(row, dict) else {}
         uid = row.get("UID")
-        # Rows of means have the same UID: one for each phenomenon, and one for all paradigms.
+        # Rows of means, by phenomenon and over all, have the same UID; the term tells them apart.
         row_key = (uid, row.get("linguistics_term") if uid == RERUN_MEAN else None)
         if uid not in [*PHENOMENON_OF, RERUN_MEAN] or row_key in seen:
             raise UserError(
@@ -147,22 +159,11 @@ def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -
 # Human judgements
 
 SLOTS = range(1, 6)
-ATTENTION = "attention"
-"""Value of the columns phenomenon and paradigm for attention checks."""
-UNVALIDATED = "unvalidated"
-"""Value of the column phenomenon for a paradigm with ratings, but without results."""
-OTHERS = {
-    "coordinate_structure_constraint_subject_extraction": REJECTED,
-    "wh_questions_object_gap_long_distance": REJECTED,
-    "subject_island": UNVALIDATED,
-    "attnchk": ATTENTION,
-}
-"""Conditions that are not paradigms of BLiMP, with their value of the column phenomenon."""
 REFUSED, UNANSWERED = "assignment rejected", "not answered"
 NO_SPEAKER = "neither English nor native confirmed"
 NO_ENGLISH = "English not confirmed"
 EXCLUSIONS = (REFUSED, UNANSWERED, NO_SPEAKER, NO_ENGLISH)
-"""Reasons for leaving a rating out; the last is the paper's, but not the released summary's."""
+"""Reasons for leaving a rating out. The last is the paper's; the summary keeps such ratings."""
 # The form misspells the name of its field for the answer "native".
 RATING_FIELDS = ("AssignmentId", "AssignmentStatus", "anonCode", "Answer.english", "Answer.navtive")
 OPTIONS = ("1", "2")
@@ -175,8 +176,8 @@ CHOICE = ("Input.item_{}_condition", "Input.field_{}_1", "Input.field_{}_2", "An
 def read_ratings(responses: Path, output: Path) -> dict[str, int]:
     """Write the ratings, one a row; return their numbers, in total and by variant.
 
-    The released summary is made from ``published`` ratings; ``corrected`` ratings fulfil the
-    paper's criterion. The pairs of a paradigm are numbered in order of appearance.
+    The column ``published`` says whether the released summary counts a rating, and ``corrected``
+    whether the rating meets the paper's criterion. A paradigm's pairs are numbered as they appear.
     """
     needed = (*RATING_FIELDS, *(name.format(slot) for slot in SLOTS for name in CHOICE))
     with reading(responses, "BLiMP's released responses", "Retrieve them again."):

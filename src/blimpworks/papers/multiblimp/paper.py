@@ -23,14 +23,14 @@ from blimpworks.papers.multiblimp.settings import MultiblimpOptions, variant_of
 RELEASED_ITEMS = "multiblimp_data"
 """Kind of source: a language's released items."""
 EXPECTED_PAIRS = 1200
-"""Rounded mean number of pairs of the paper's languages; other languages probably have as many."""
+"""Pairs to plan for in a language that the paper lacks: about the mean of its languages."""
 FREQUENCIES = "frequency"
 """Kind of source: the languages' numbers of characters in a web corpus."""
 TABLES_OF_ITEMS = {
     *("accuracies", "bins", "comparisons", "funnel", "items", "judgements", "margins"),
     *("regressions", "residuals"),
 }
-"""Tables whose contents differ between released and regenerated items."""
+"""Tables that differ between released and regenerated items, so that captions name the origin."""
 
 
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
@@ -62,15 +62,15 @@ def released_file(campaign: Campaign, catalogue: Catalogue, lang: str) -> Path:
 
 
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
-    """Raise UserError if the language of Figure 2 or a usable released file is missing."""
-    available, released = languages(campaign, catalogue), is_released(campaign)
+    """Raise UserError if the language of Figure 2 is missing, or a language's released file."""
+    langs, released = languages(campaign, catalogue), is_released(campaign)
     folder, table = _options(campaign).released, campaign.catalogue.sources
     if released and folder != "hub" and not Path(folder).is_dir():
         raise UserError(
             f"multiblimp.released is {str(folder)!r}, which is no directory; expected 'hub', or a "
             "directory with a LANG/data.tsv of each language (`blimpworks export multiblimp`)."
         )
-    for lang in available if released else ():
+    for lang in langs if released else ():
         path = released_file(campaign, catalogue, lang)
         row = pinned_items(campaign, catalogue, lang)
         if folder != "hub":
@@ -92,10 +92,10 @@ def check(campaign: Campaign, catalogue: Catalogue) -> None:
                 "language out of languages."
             )
     lang_of_figure2 = _options(campaign).exhibits.figure2_language
-    if lang_of_figure2 is not None and lang_of_figure2 not in available:
+    if lang_of_figure2 is not None and lang_of_figure2 not in langs:
         raise UserError(
             f"multiblimp.exhibits.figure2_language is {lang_of_figure2!r}, expected one of the "
-            f"campaign's languages ({', '.join(available)}); add it there, or correct it."
+            f"campaign's languages ({', '.join(langs)}); add it there, or correct it."
         )
 
 
@@ -113,7 +113,7 @@ STAGES = {
     row["stage"]: (row["sections"].split(), row["decisions"].split())
     for row in read_cells(Path(__file__).with_name("stages.tsv"))
 }
-"""{stage of the items: (sections, decisions of ``MultiblimpOptions`` that it reads)}."""
+"""{step of making items: (settings, decisions between variants) that it reads}."""
 
 
 def stage_settings(campaign: Campaign, stage: str) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def stage_settings(campaign: Campaign, stage: str) -> dict[str, Any]:
     return _options(campaign).model_dump(mode="json", include=included)
 
 
-def treebanks(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
+def treebank_languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
     """Return the languages whose items are made from treebanks."""
     made = BENCHMARK in campaign.benchmarks and not is_released(campaign)
     return languages(campaign, catalogue) if made else ()
@@ -134,7 +134,7 @@ def treebanks(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
 def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
     """List the pinned files that items are made from: lexicons, or else the released items."""
     rows: list[Pinned] = []
-    for lang in treebanks(campaign, catalogue):
+    for lang in treebank_languages(campaign, catalogue):
         rows += lexicon_sources(campaign, catalogue, lang)
     for lang in languages(campaign, catalogue):
         if released := pinned_items(campaign, catalogue, lang):
@@ -163,6 +163,7 @@ def caption(campaign: Campaign, catalogue: Catalogue, tables: Collection[str]) -
     return f"released (jumelet/multiblimp at {', '.join(versions)})"
 
 
+# In a message, this follows "exhibit NAME".
 _NEEDS_TREEBANKS = (
     "is made from treebanks and their statistics, which a campaign with multiblimp.items: released "
     "does not read; build it in one with items: regenerated, such as config/regeneration.yaml."
@@ -230,7 +231,7 @@ PAPER = Paper(
     ),
     method_settings=lambda campaign: {"multiblimp.methods": _options(campaign).methods},
     check=check,
-    treebanks=treebanks,
+    treebanks=treebank_languages,
     sources=sources,
     other_items=other_items,
     exhibits=SPECS,

@@ -18,8 +18,8 @@ from blimpworks.papers.urblimp.phenomena import BENCHMARK, PARADIGMS
 from blimpworks.papers.urblimp.settings import BIDIRECTIONAL, UrblimpOptions
 
 EXPECTED_PAIRS = 9000
-"""Number of pairs that jobs are planned for: 1.8 for each sentence of UD_Urdu-UDTB, the rate in two
-files of 1,087 sentences."""
+"""Estimated number of pairs, for which jobs are planned. In two files of UD_Urdu-UDTB, with 1,087
+sentences, the rules make 1.8 pairs a sentence."""
 TEXT_KIND = "urblimp_text"
 """Kind of the sources that are plain text for pairs."""
 
@@ -40,7 +40,7 @@ def has_rules(campaign: Campaign, lang: str) -> bool:
 
 
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
-    """Return the campaign's languages with rules that ``urblimp.languages`` selects."""
+    """Return the campaign's languages that have rules and that ``urblimp.languages`` selects."""
     named = _options(campaign).languages
     # The folder is listed once, because looking for each language's files would be slow.
     folders = {path.name for path in campaign.folder("urblimp").glob("*")}
@@ -52,7 +52,7 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
 
 
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
-    """Raise UserError for a language without rules, an unknown file, or no rules at all."""
+    """Raise UserError for languages without rules, unknown treebank files, or no rules at all."""
     options = _options(campaign)
     for lang in () if options.languages == "all" else options.languages:
         if lang not in catalogue.languages or not has_rules(campaign, lang):
@@ -85,7 +85,8 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 
 def _of_people(template: str) -> TableKind:
-    """Return a kind of table, at ``template``, of campaigns whose settings name filled sheets."""
+    """Return the kind of a table, at ``template``, for campaigns that name filled sheets."""
+    # In a message, this follows "exhibit NAME".
     reason = "shows judgements of people; name their filled sheets in urblimp.annotations."
     return TableKind(
         paths=template,
@@ -124,6 +125,7 @@ PAPER = Paper(
             tokens=55.0,
             # The good sentence must have the strictly lower perplexity (section 4).
             ties={"published": {ANY: "wrong"}, "corrected": {ANY: "wrong"}},
+            # Training text gets the spelling of the language pack.
             spelling=lambda campaign, lang: (
                 rules_folder(campaign, lang) / "language.yaml"
                 if has_rules(campaign, lang)

@@ -21,7 +21,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, PRODUCT, UNWEIGHTED, VALUES, Formula
+from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, PRODUCT, SUM, UNWEIGHTED, Formula
 from blimpworks.exhibits.formulas import select_rows as select
 from blimpworks.files import read_cells
 from blimpworks.items import ALL
@@ -258,7 +258,7 @@ SUBJECTS = {
 }
 """Names of the rows of printed numbers that are not of one model."""
 RECOMPUTATION = shared.Recomputation(
-    dict.fromkeys((COUNT, formulas.FARTHEST, PRODUCT, formulas.RATIO, VALUES), "{:,.10g}")
+    dict.fromkeys((COUNT, formulas.FARTHEST, PRODUCT, formulas.RATIO, SUM), "{:,.10g}")
 )
 """Computes numbers of the text from other printed numbers, by formula and format."""
 

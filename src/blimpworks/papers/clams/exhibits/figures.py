@@ -25,7 +25,7 @@ from blimpworks.campaign.catalogue import Names
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits import shared, style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import KINDS, LARGEST, select_rows
+from blimpworks.exhibits.formulas import LANGS, LARGEST, select_rows
 from blimpworks.papers.clams.exhibits import describe, measures
 from blimpworks.papers.clams.exhibits.measures import mean_over, read_accuracies, shown_languages
 from blimpworks.papers.clams.items.sets import CONSTRUCTIONS, LANGUAGES
@@ -170,7 +170,7 @@ def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
     return Exhibit(**description, cells=cells, figure=figure)
 
 
-FORMATS = {KINDS: ".0f", measures.LEAST: ".2f", measures.GREATEST: ".2f"}
+FORMATS = {LANGS: ".0f", measures.LEAST: ".2f", measures.GREATEST: ".2f"}
 FORMULAS = {formula.sentence: formula for formula in FORMATS}
 
 

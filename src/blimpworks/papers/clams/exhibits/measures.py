@@ -37,7 +37,8 @@ Order = Sequence[Sequence[str]]
 """Groups of languages with the same rank, the lowest rank first."""
 
 # Notations of parameters in the sentences of formulas: a pattern, and functions that write a value
-# and read it again. An order is "deu < eng = fra".
+# and read it again. An order is "deu < eng = fra". TIES and MORE are in sentences of ``counted``:
+# "… (correct − 0.5 × ties + 1) ÷ (n + 1)" for −0.5 and 1, "… (correct + 1 × ties) ÷ (n)" for 1, 0.
 ORDER = Notation(
     ".+",
     lambda order: " < ".join(" = ".join(tied) for tied in order),
@@ -59,9 +60,9 @@ MORE = Notation(
 def accuracies_by(rows: pd.DataFrame, *units: str) -> pd.Series:
     """Return the mean accuracy (0 to 1) by ``units``, among LANGUAGE, CONSTRUCTION and MODEL.
 
-    First, the sets of a construction (animate and inanimate nouns) are joined: the accuracy of each
-    model on each construction of each language is over all pairs. The mean gives equal weight to
-    these accuracies. Printed accuracies without a number of pairs n have one set a construction.
+    First, the paradigms of a construction (animate and inanimate nouns) are pooled: a model's
+    accuracy on a construction in a language is over all pairs. The mean gives equal weight to these
+    accuracies. Printed accuracies without n, the number of pairs, have one paradigm a construction.
     """
     weighted = rows.assign(
         construction=rows["paradigm"].astype(object).map(construction_of),
@@ -91,7 +92,7 @@ def _printed_gain(rows: pd.DataFrame) -> float:
     is_average = rows["row"] == AVERAGE_KEY
     of_constructions = rows[~is_average]
     before = rows[is_average & (rows["exhibit"] == TABLE_1)]["value"].item()
-    # Each construction has an accuracy in Table 1 and a gain in Table 4; both are summed.
+    # Accuracy after = accuracy (Table 1) + gain (Table 4); the mean is over constructions.
     after = of_constructions["value"].sum() / of_constructions["row"].nunique()
     # Values are hundredths, so a remainder of floating-point numbers is no gain.
     return round(float(after - before), 9)
@@ -149,16 +150,16 @@ def fraction_of(rows: pd.DataFrame, numerator: int, denominator: int) -> float:
 
 @formula("(sum(correct) + {sets}) ÷ (n + {sets})")
 def with_more(rows: pd.DataFrame, sets: int) -> float:
-    """Return accuracy if each of ``sets`` sets has one more item, a right one.
+    """Return accuracy if each of ``sets`` paradigms has one more pair, judged rightly.
 
-    The authors' script counts so: its counters of right items and of all items start at 1.
+    A row is a judgement. The authors' script counts right pairs and all pairs from 1.
     """
     return float((rows["correct"].sum() + sets) / (rows["correct"].count() + sets))
 
 
 @formula("mean over construction of (correct{ties} ties{more}) ÷ (n{more})", ties=TIES, more=MORE)
 def counted(rows: pd.DataFrame, ties: float, more: int) -> float:
-    """Return mean accuracy if each tie adds ``ties``, and each set has ``more`` right items."""
+    """Return mean accuracy of paradigms, with ``ties`` for a tie and ``more`` more right pairs."""
     right = rows["correct"] + ties * rows["ties"] + more
     with_accuracy = rows.assign(accuracy=right / (rows["n"] + more))
     return float(accuracies_by(with_accuracy, CONSTRUCTION).mean())
@@ -183,7 +184,7 @@ RECOMPUTED_AVERAGE = "Average accuracy, from the rows above"
 
 
 def narrowed(rows: pd.DataFrame, where: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the filter without listed values that no row has, unless no value would be left."""
+    """Remove from the filter's lists values that no row has; keep a list that would be empty."""
     narrow = dict(where)
     for column, values in where.items():
         listed = values if isinstance(values, list) else []
@@ -202,7 +203,7 @@ class Selection:
     constructions: Sequence[str]
     """Selected constructions, including those without accuracies."""
     one_more: bool
-    """True if the accuracy counts one more right item in each set (see ``with_more``)."""
+    """True if the accuracy counts one more right pair in each paradigm (see ``with_more``)."""
 
     @property
     def complete(self) -> bool:
@@ -242,8 +243,8 @@ class Accuracies:
     ) -> Selection:
         """Select accuracies of a series of models on languages and constructions.
 
-        LSTMs have sets with animate nouns, except for a set that is named ("prep_inanim"). Printed
-        accuracies all have the labels' method.
+        For LSTMs these are the paradigms with animate nouns, unless ``constructions`` names another
+        paradigm ("prep_inanim"). Printed accuracies all have the labels' method.
         """
         selected = _as_list(constructions)
         masked = series in (BERT, MBERT)
@@ -281,14 +282,14 @@ class Accuracies:
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> Accuracies:
-    """Read accuracies of paradigms; no rows if no model has the words of any pair."""
+    """Read accuracies, a row a paradigm; no rows if all pairs were skipped for unknown words."""
     return Accuracies(read_plain(ACCURACIES, tables["accuracies"][0]), labels)
 
 
 Measure = Callable[[Selection, Place, Place], Cell | None]
 """Function that makes a cell of a selection, or None if the selection lacks accuracies.
 
-Arguments: the selection, the cell's (row, column), and the (row, column) of the printed number."""
+Arguments: the selection, the cell's (row, column), and that of the printed number it stands for."""
 
 
 def accuracy(selection: Selection, cell_key: Place, stands_for: Place) -> Cell | None:
@@ -300,6 +301,7 @@ def accuracy(selection: Selection, cell_key: Place, stands_for: Place) -> Cell |
     low, high = wilson(correct, n) if rows["model"].nunique() == 1 else (None, None)
     added = len(rows) if selection.one_more else 0
     value = float((correct + added) / (n + added))
+    # The formula is over judgements, a row a pair; ``value`` is the same from sums by paradigm.
     formula = with_more(added) if added else CORRECT
     text, where = f"{value:.2f}", selection.where
     cell = Cell(*cell_key, value, text, formula, "judgements", where, n, low, high)
@@ -365,8 +367,8 @@ class Grid:
     ) -> list[Cell]:
         """Make a cell for each row and column where the measure has one.
 
-        Without ``overall``, a cell is about the construction of its row. ``overall`` has the
-        titles of other rows by key, such as averages, whose cells are about all constructions.
+        By default, a cell is about the construction of its row. ``overall`` ({key: title}) replaces
+        the grid's rows by rows such as averages, whose cells are each about all constructions.
         """
         cells = []
         for (key, title), column in product((overall or self.rows).items(), self.columns):

@@ -31,7 +31,7 @@ from blimpworks.campaign.registry import TIES
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import COUNT, PERPLEXITY, TOTAL, select_rows
+from blimpworks.exhibits.formulas import COUNT, N_SUM, PERPLEXITY, select_rows
 from blimpworks.files import read_cells
 from blimpworks.papers.clams.exhibits import describe, measures
 from blimpworks.papers.clams.exhibits.measures import AVERAGE, AVERAGE_KEY, RECOMPUTED_AVERAGE, Grid
@@ -328,7 +328,7 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
         for (key, row), column in product(grid.rows.items(), [] if sets.empty else grid.columns):
             where = {"lang": column.lang, "paradigm": clams.paradigms(key, inanimate=False)}
             cell_key, stands_for = (row, f"{column.name}, released"), (key, column.key)
-            cell = shared.formula_cell(sets, cell_key, TOTAL, SETS, where, ".0f")
+            cell = shared.formula_cell(sets, cell_key, N_SUM, SETS, where, ".0f")
             sizes[stands_for] = replace(cell, stands_for=stands_for, printed=False)
         # Number of printed sizes that the released sets have too; None without released sets.
         same = None
@@ -403,7 +403,7 @@ def _from_words(
     for key in sizes:
         paradigms = clams.paradigms(key, inanimate=True)
         where = {"lang": column.lang, "paradigm": paradigms, "focus": vocabulary}
-        yield shared.formula_cell(sets, (key, column.key), TOTAL, SETS, where, ".0f")
+        yield shared.formula_cell(sets, (key, column.key), N_SUM, SETS, where, ".0f")
 
 
 SIMPLE = "simple_agrmt"

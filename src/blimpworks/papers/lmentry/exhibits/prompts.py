@@ -25,7 +25,7 @@ import pandas as pd
 
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import COUNT, KINDS, ROW_TEXT, VALUES
+from blimpworks.exhibits.formulas import COUNT, LANGS, ROW_TEXT, SUM
 from blimpworks.papers.lmentry import tasks
 from blimpworks.papers.lmentry.exhibits import common, describe
 from blimpworks.papers.lmentry.exhibits.common import PROMPTS_HEAD, language_code, language_name
@@ -224,7 +224,7 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
         filters[common.EVERY, "Sum of the rows"] = of_languages
         for (lang, column), where in filters.items():
             cell_key = (name_of(lang), column)
-            cell = shared.formula_cell(printed, cell_key, VALUES, "published", where, ",.0f")
+            cell = shared.formula_cell(printed, cell_key, SUM, "published", where, ",.0f")
             cells.append(replace(cell, stands_for=(lang, "samples"), printed=False))
     else:
         items, key = shared.read_plain(PROMPTS, tables["items"], ["lang"]), "table2"
@@ -373,7 +373,7 @@ def table8(tables: shared.Tables, labels: Labels) -> Exhibit:
             rows = printed[(printed["exhibit"] == "table54") & (printed["row"] == subset)]
             langs = sorted(rows["column"][rows["value"].notna()])
             where = {"exhibit": "table54", "row": subset, "column": langs}
-            for column, formula in ((PROMPTS_HEAD, VALUES), ("Languages", COUNT)):
+            for column, formula in ((PROMPTS_HEAD, SUM), ("Languages", COUNT)):
                 cell_key, source = (subset, column), "published"
                 cells.append(shared.formula_cell(rows, cell_key, formula, source, where, ",.0f"))
     else:
@@ -384,7 +384,7 @@ def table8(tables: shared.Tables, labels: Labels) -> Exhibit:
             where = {"benchmark": tasks.BENCHMARK, "phenomenon": subset}
             if count.n:
                 cell_key = (subset, "Languages")
-                cells += [count, shared.formula_cell(items, cell_key, KINDS, "items", where, ".0f")]
+                cells += [count, shared.formula_cell(items, cell_key, LANGS, "items", where, ".0f")]
     return Exhibit(
         **describe(key),
         cells=cells,

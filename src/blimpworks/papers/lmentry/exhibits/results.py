@@ -109,7 +109,7 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
             stub[name] = {"Name": model, "Size": f"{billions:.3g}B" if billions else "unknown"}
             where: dict[str, Any] = {"phenomenon": [*HEADS], "paradigm": ALL}
             where |= {"benchmark": BENCHMARK, "model": model, "method": labels.method}
-            for column, formula in (("Answers", basic.TOTAL), ("Languages", basic.KINDS)):
+            for column, formula in (("Answers", basic.N_SUM), ("Languages", basic.LANGS)):
                 cell_key, source = (name, column), "accuracies"
                 cells.append(shared.formula_cell(rows, cell_key, formula, source, where, ",.0f"))
     sections = common.sections_of(models, labels, columns)

@@ -6,8 +6,9 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2 and appendix A
 are JSON objects such as {"cat": {"pos": "NOUN"}}; categories and rhymes are named lists of words.
 
 Released files have faults, which ``cleaned`` removes: a placeholder in place of a sentence
-(German); words with white space or a control character; repeated words and sentences. Not read are
-Korean homophones in two encodings, and verbs, which no task uses.
+(German); words with white space or a control character; repeated words and sentences; distractors
+that are one of the two homophones. Files that are not named below are not read, such as Korean
+homophones in two encodings, and verbs, which no task uses.
 """
 
 import csv
@@ -24,11 +25,12 @@ WORDS, RHYMES, HOMOPHONES = "lmentry_words.json", "rhyme_groups.json", "homophon
 SENTENCES = "simple_sentences.csv"
 CATEGORIES, NOUNS = "words_by_category.json", "nouns_by_category.json"
 ONE_LIST = "nouns-by-category.json"
-"""The only list of categories in English, which takes the place of ``CATEGORIES`` and ``NOUNS``."""
+"""The single file that English has in place of ``CATEGORIES`` and ``NOUNS``."""
 FORMS = ("plurals.json", "verbs_ing.json")
 UNAMBIGUOUS = "phonetically_unambiguous_words.json"
-ALIKE, UNLIKE = ("word", "homophone"), ("easy1", "easy2", "semantic1", "semantic2")
-HOMOPHONE_COLUMNS = (*ALIKE, *UNLIKE)
+SOUND_ALIKE, DISTRACTORS = ("word", "homophone"), ("easy1", "easy2", "semantic1", "semantic2")
+HOMOPHONE_COLUMNS = (*SOUND_ALIKE, *DISTRACTORS)
+"""Two words that sound alike, and distractors: easy ones, and words of related meaning."""
 PLACEHOLDERS = frozenset({"german sentence"})
 Groups = Mapping[str, Sequence[str]]
 """Words of each category or rhyme group, by its name."""
@@ -140,9 +142,11 @@ def cleaned(resources: Resources) -> Resources:
 
     homophones = []
     for row in resources.homophones:
-        pair, unlike = ({name: _tidy(row[name]) for name in names} for names in (ALIKE, UNLIKE))
+        pair, distractors = (
+            {n: _tidy(row[n]) for n in names} for names in (SOUND_ALIKE, DISTRACTORS)
+        )
         # A distractor must not be one of the two words.
-        homophones.append(pair | {name: w for name, w in unlike.items() if w not in pair.values()})
+        homophones.append(pair | {n: w for n, w in distractors.items() if w not in pair.values()})
     return replace(
         resources,
         lexicon=words_of(resources.lexicon),

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from blimpworks.papers.lmentry.items.languages import Alphabet, spell
 from blimpworks.papers.lmentry.items.packs import Pack, Sampling
-from blimpworks.papers.lmentry.items.resources import UNLIKE, Groups, Resources, Words
+from blimpworks.papers.lmentry.items.resources import DISTRACTORS, Groups, Resources, Words
 
 Arguments = dict[str, Any]
 """Values for a prompt and its judge, by the release's names."""
@@ -280,7 +280,7 @@ def draw_rhymes(source: Source, rng: Random) -> Draws:
 def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
     """Return each pair of homophones with each of its distractors, in both orders."""
     drawn = []
-    for row, name, index in product(source.resources.homophones, UNLIKE, (0, 1)):
+    for row, name, index in product(source.resources.homophones, DISTRACTORS, (0, 1)):
         if name in row:
             arguments = {"query": row["word"], **pair(row["homophone"], row[name], index)}
             drawn.append(arguments | {"distractor_type": name[:-1]})  # "easy1" is of type "easy"

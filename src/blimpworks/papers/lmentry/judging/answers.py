@@ -9,9 +9,9 @@ an answer:
     corrected rules: mask          A is bigger than D           (A, D: one character for each role)
     published rules: put_brackets  <A>7</A> is bigger than <D>3</D>
 
-The authors' release instead compiles patterns for each prompt, with its arguments inserted.
-Brackets keep the text of arguments. So arguments can overlap, or be words of a pattern ("the first
-word is *the*"), as in the release.
+The authors' release instead inserts each prompt's arguments into the patterns. There, an argument
+may overlap another, or be a word of the pattern ("the first word is *the*"). Published rules give
+the same results, because brackets keep the text of arguments.
 """
 
 import re
@@ -58,7 +58,7 @@ class Argument(NamedTuple):
     role: str
     """Private-use character of the argument's role."""
     is_expression: bool = False
-    """Whether the text is a regular expression, as which the release reads all arguments."""
+    """Whether the text is a regular expression. (The release reads each argument as one.)"""
     inside_words: bool = False
     """Whether to look for the text also inside longer words."""
 
@@ -100,7 +100,7 @@ def find_word_end(text: str, start: int, end: int, particles: Particles) -> int:
 
 
 def _occurrences(text: str, word: str, *, overlap: bool = True) -> Iterator[tuple[int, int]]:
-    """Yield the (start, end) of each occurrence of ``word``, which overlap only by ``overlap``."""
+    """Yield the (start, end) of each occurrence of ``word``; with ``overlap`` they may overlap."""
     step = 1 if overlap else max(1, len(word))
     start = text.find(word)
     while start >= 0:
@@ -116,7 +116,7 @@ def has_word(text: str, word: str, particles: Particles = ()) -> bool:
 def replace_word(text: str, argument: Argument, marks: str, particles: Particles = ()) -> str:
     """Replace each occurrence of an argument, and ``marks`` around it, by its role's character.
 
-    A sentence is replaced anywhere, other arguments as whole words only. Particles are kept.
+    Marks are quotation marks and stops. Only sentences are found inside words. Particles are kept.
     """
     role, fragments, copied_to = argument.role, list[str](), 0
     for start, end in _occurrences(text, argument.text):
@@ -204,7 +204,8 @@ def put_brackets(
                 end_of.setdefault((start, opening), end)
             elif (start, opening) not in end_of:
                 empty.append((start, opening + CLOSE[argument.role]))
-    # Closing brackets have lower code points, so that they are sorted before opening ones.
+    # In ``CLOSE``, brackets are len(ROLE_NAMES) code points below those in ``OPEN``, so that they
+    # are sorted first. For "<A>7</A>", ``end_of`` is {(0, "<A>"): 1}, ``closing`` [(1, "</A>")].
     closing = [(end, chr(ord(opening) - len(ROLE_NAMES))) for (_, opening), end in end_of.items()]
     fragments, copied_to = [], 0
     for position, bracket in sorted([*end_of, *closing, *empty]):
@@ -222,11 +223,13 @@ PUBLISHED_MARKS = "\"'.,"
 CORRECTED_MARKS = "\"'.,“”‘’«»„‚「」『』…"
 _SPACES = re.compile("  +")
 _BLANK = re.compile(r"\s+")
-_MARKUP = "*`#_\u200b\u200c\u200d\u2060\ufeff"
+_MARKUP = "*`#_\u200b\u200c\u200d\u2060\ufeff"  # of Markdown, and invisible characters
 # Characters of roles and brackets, which are removed if a model writes them.
 _PRIVATE = ROLE_CHARACTERS + "".join(CLOSE.values()) + "".join(OPEN.values())
 _NO_ROLES = str.maketrans(dict.fromkeys(_PRIVATE, " "))
 _STRAIGHT = str.maketrans(dict.fromkeys("“”„", '"') | {"’": "'"})
+# _PLAIN removes markup, and _ODD_TEXT finds what normalising changes except case. _FRENCH has
+# quotation marks, and spaces before punctuation, with their replacements.
 _PLAIN = str.maketrans(dict.fromkeys(_MARKUP) | {PLACEHOLDER: " "}) | _NO_ROLES | _STRAIGHT
 _ODD_TEXT = re.compile(rf"[^\S ]|  | [!?:;]|[{re.escape(_MARKUP)}“”„’«»{_PRIVATE}{PLACEHOLDER}]")
 _FRENCH = (("« ", '"'), ("«", '"'), (" »", '"'), ("»", '"'), *((f" {x}", x) for x in "!?:;"))
@@ -264,11 +267,12 @@ def accent_table(accents: str) -> dict[int, str]:
 
 # Possessive quantifiers (++) keep the time linear: hostile answers have long runs of digits.
 LONGER_NUMBER = re.compile(r"(?<!\w)[-−]\d++(?:[.,]\d++)*+|(?<!\d)\d++(?:[.,]\d++)++")
+"""Number with a sign, point or comma: in "−7" and "7.5", the argument 7 is not found."""
 AFTER_ANSWER = re.compile(r"\{answer\}[^\w{]*(\w+)")
 """Word that directly follows ``{answer}`` in a pattern."""
 ANSWER_CHARACTERS = ROLE["answer"] + ROLE["distractor"] + ROLE["other"]
 EXCHANGE_ANSWER = str.maketrans(ANSWER_CHARACTERS, ROLE["distractor"] + 2 * ROLE["answer"])
-"""Table by which the gold answer becomes the distractor, and other arguments the gold answer."""
+"""Table that exchanges gold answer and distractor; other words become the gold answer."""
 
 
 def any_of(texts: Iterable[str]) -> str:
@@ -278,10 +282,10 @@ def any_of(texts: Iterable[str]) -> str:
 
 @lru_cache(maxsize=4096)
 def article_pattern(form: str, follow: frozenset[str]) -> re.Pattern[str]:
-    """Return the pattern of the gold answer ``form``, such as "a", where it is an article.
+    """Return the pattern that finds ``form``, such as the gold answer "a", as a mere article.
 
-    An article is inside a clause, without quotation marks, before a word: "it is a letter". It is
-    no article before a word in ``follow``, the words that may follow an answer: "it is a because".
+    In "it is a letter", "a" is an article: inside a clause, unquoted, before a word. In "it is a
+    because" it is the answer: "because" is in ``follow``, the words that may follow an answer.
     """
     after = rf"(?= [\"{ROLE_CHARACTERS}]| (?!(?:{any_of(sorted(follow))})\b)\w)"
     return re.compile(rf"(?<=[\w{ROLE_CHARACTERS}] )" + re.escape(form) + after)

@@ -22,7 +22,7 @@ import pandas as pd
 from blimpworks.errors import UserError
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import COMPLEMENT, COUNT, KINDS, TOTAL, Formula, select_rows
+from blimpworks.exhibits.formulas import COMPLEMENT, COUNT, LANGS, N_SUM, Formula, select_rows
 from blimpworks.papers.multiblimp.exhibits import describe, measures
 from blimpworks.papers.multiblimp.exhibits.facts import COMPLETE
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS
@@ -141,7 +141,7 @@ def _measured_probabilities(tables: shared.Tables, labels: Labels) -> Table1Cell
 COUNTED_ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}
 """Word orders that a column of Table 2 counts, keyed by the last word of its name: "SG BOTH"."""
 TOTAL_COLUMNS = tuple(f"Total {order}" for order in COUNTED_ORDERS)
-TOTAL_ROWS = {"TOTAL": measures.LANGUAGE_COUNT, "TOTAL, any pairs": KINDS}
+TOTAL_ROWS = {"TOTAL": measures.LANGUAGE_COUNT, "TOTAL, any pairs": LANGS}
 """Formula of the rows over all phenomena; the paper prints only the first of these rows."""
 CONSTRUCTIONS = {"sv": "S-Verb", "sp": "S-Participle"}
 """Names of constructions in Table 2, keyed by the first two letters of the phenomenon."""
@@ -277,7 +277,7 @@ def funnel(tables: shared.Tables, labels: Labels) -> Exhibit:
         for (stage, reason), group in groups:
             n, stages = int(group["n"].sum()), list(group["stage"].unique())
             where = {**row_filter, "stage": stages, "reason": reason}
-            cells.append(Cell(row, f"{stage}: {reason}", n, str(n), TOTAL, "funnel", where, n=n))
+            cells.append(Cell(row, f"{stage}: {reason}", n, str(n), N_SUM, "funnel", where, n=n))
     columns = list(dict.fromkeys(cell.column for cell in cells))
     names = {row: row for row in (*labels.languages.values(), ALL_LANGUAGES)}
     return Exhibit(
@@ -313,7 +313,7 @@ def regeneration(tables: shared.Tables, labels: Labels) -> Exhibit:
     def sum_cell(row: str, column: str, row_filter: Mapping[str, object]) -> Cell:
         where = {**row_filter, **filters[column]}
         n = int(select_rows(funnel, where)["n"].sum())
-        return Cell(row, column, n, str(n), TOTAL, "funnel", where, n=n)
+        return Cell(row, column, n, str(n), N_SUM, "funnel", where, n=n)
 
     # Number of pairs in the release, by language; languages of other sources have none.
     published: Mapping[str, int] = labels.facts["published_n"]

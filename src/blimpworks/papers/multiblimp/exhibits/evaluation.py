@@ -25,7 +25,7 @@ import pandas as pd
 from blimpworks.analysis.statistics import EXACT_BELOW
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, KINDS, QUOTIENT, Formula, of_row, select_rows
+from blimpworks.exhibits.formulas import COUNT, LANGS, QUOTIENT, Formula, of_row, select_rows
 from blimpworks.files import read_cells
 from blimpworks.items import ALL
 from blimpworks.papers.multiblimp.analysis import SIZE, fit_size
@@ -353,7 +353,7 @@ def _comparison_cells(tables: shared.Tables, labels: Labels) -> Iterator[Cell]:
 
 MEASURED: Mapping[shared.Place, tuple[str, Formula, Mapping[str, str]]] = {
     ("data", "pairs"): ("MultiBLiMP 1.0: pairs", COUNT, {}),
-    ("data", "languages"): ("MultiBLiMP 1.0: languages", KINDS, {}),
+    ("data", "languages"): ("MultiBLiMP 1.0: languages", LANGS, {}),
 } | {
     (key, "languages"): (
         f"{name} agreement: languages",

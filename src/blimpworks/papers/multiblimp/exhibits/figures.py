@@ -82,7 +82,7 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
     residuals = select_rows(shared.read_plain(RESIDUALS, tables["residuals"]), where)
     terms = select_rows(shared.read_plain(REGRESSIONS, tables["regressions"]), where)
     curve = None if terms.empty else terms.set_index("term")["coefficient"]
-    # Name and rows of a table, columns that identify a row, and {column of a number: its format}.
+    # Tables whose numbers become cells: name, rows, key columns, {column of a number: its format}.
     further_tables = (
         ("frequencies", frequencies, ("lang",), {RANKED_BY: ".3g"}),
         ("residuals", residuals, (*where, "lang"), {"fitted": ".1f", "residual": ".1f"}),
@@ -105,6 +105,7 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
     axes.set(xlabel="characters of text in GlotCC", ylabel="accuracy (%)")
     if len(points):
         distances = np.abs(points["residual"].to_numpy(float))
+        # Less than FULL_COLOUR if all points are nearer, but at least 1 point.
         full_colour = min(FULL_COLOUR, np.nanmax(distances, initial=1.0))
         dots = axes.scatter(
             points[RANKED_BY], points["accuracy"], c=points["residual"].fillna(0.0),
@@ -200,10 +201,10 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
         axes.set_xticks([])
         axes.set_xlabel("no size in the catalogue")
     unsized_text = shared.counted(len(unsized_points), "model") if len(unsized_points) else ""
-    # Accuracies over different languages cannot be compared; Table 3 prints those over all.
-    numbers = {} if published else {model: rows.loc[[model], "lang"].nunique() for model in cells}
-    most = max(numbers.values(), default=0)
-    partial = [labels.models[model] for model, n in numbers.items() if n < most]
+    # The caption names models with fewer languages; printed accuracies are over all languages.
+    counts = {} if published else {model: rows.loc[[model], "lang"].nunique() for model in cells}
+    highest = max(counts.values(), default=0)
+    partial = [labels.models[model] for model, n in counts.items() if n < highest]
     description = describe("fig5", unknown=unsized_text, partial=partial, published=published)
     return Exhibit(**description, cells=[*cells.values()], figure=figure)
 
@@ -253,9 +254,10 @@ def _draw_panel(
 
 
 def _name_furthest(axes: Axes, accuracies: pd.DataFrame, labels: Labels) -> None:
-    """Name the languages furthest from equal accuracy, on the side away from the line if possible.
+    """Name the languages furthest from equal accuracy, on the side of the point away from the line.
 
-    A name is left out if it would cover another. Only among few points, it may change its side.
+    Among few points, a name that would cover another is put on the other side if it is free there.
+    Otherwise a name that would cover another is left out.
     """
     gap = accuracies["b"] - accuracies["a"]
     few_points = len(accuracies) <= MOST_PANEL_NAMES
@@ -268,7 +270,7 @@ def _name_furthest(axes: Axes, accuracies: pd.DataFrame, labels: Labels) -> None
         name = labels.languages[str(lang)]
         # No name begins left of the axes.
         away = -1 if gap[lang] > 0 and x > axes.get_xlim()[0] + NAME_WIDTH else 1
-        # A letter is about a percentage point wide. Among many points, all names count as near.
+        # A letter is about a percentage point wide. Among many points, a name takes its whole line.
         reach = len(name) + 2 if few_points else math.inf
         for side in (away, -away) if few_points else (away,):
             covered = [
@@ -297,7 +299,7 @@ def fig6(tables: shared.Tables, labels: Labels) -> Exhibit:
     grid = list(figure.subplots(math.ceil(count / 2), min(count, 2), squeeze=False).flat)
     for unused_axes in grid[count:]:
         unused_axes.set_axis_off()
-    # {(row, column): cell}, because panels share models.
+    # {(row, column): cell}, because panels share models; there are at most four panels.
     cells: dict[tuple[str, str], Cell] = {}
     texts = []
     for letter, axes, (*models, group) in zip("abcd", grid, panels, strict=False):
@@ -356,9 +358,9 @@ def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator
 
     if analysis.COMPARED in by_remark:
         yield f"Agreement types are compared with {terms_of(analysis.COMPARED)}."
-        with_pairs = {*drawn, *by_remark[analysis.COMPARED]["term"]}
+        types_with_pairs = {*drawn, *by_remark[analysis.COMPARED]["term"]}
         types = [term for term in TERMS if term.startswith(analysis.AGREEMENT_TYPE)]
-        names = "; ".join(TERMS[term] for term in types if term not in with_pairs)
+        names = "; ".join(TERMS[term] for term in types if term not in types_with_pairs)
         if names:
             yield f"Without pairs: {names}."
     if analysis.UNVARYING in by_remark:
@@ -369,6 +371,7 @@ def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator
         rows = by_remark[analysis.TEXTLESS].iterrows()
         counts = "; ".join(f"{labels.models[row['model']]} {row['n']:.0f}" for _, row in rows)
         yield f"Pairs of languages without text in GlotCC: {counts}."
+        # If a model has no other pairs, its regression keeps them and leaves out frequency.
         yield "They are left out; where all pairs are such, frequency is instead."
     reasons = {analysis.FEW: "too few pairs", analysis.COLLINEAR: "collinear factors"}
     reasons[analysis.CONSTANT] = "the same margin in all pairs"

@@ -21,7 +21,7 @@ from matplotlib.ticker import MaxNLocator
 from blimpworks.exhibits import style
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES
+from blimpworks.exhibits.formulas import COUNT, LANGS, SUM
 from blimpworks.exhibits.shared import SPANS, Tables, formula_cell, marked, read_plain, read_printed
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN, FEATURES
@@ -48,10 +48,10 @@ def _describe(key: str, sizes: Mapping[str, int], labels: Labels) -> Description
 def _cell(labels: Labels, row: str, column: str, lang: list[str] | str, n: int) -> Cell:
     """Make the cell of ``n``: the number of languages or pairs (``column``) of ``lang``."""
     if labels.source == "published":
-        formula = COUNT if column == "languages" else VALUES
+        formula = COUNT if column == "languages" else SUM
         where = {"exhibit": "table5", "column": "n", "row": lang}
         return Cell(row, column, n, str(n), formula, "published", where)
-    formula = KINDS if column == "languages" else COUNT
+    formula = LANGS if column == "languages" else COUNT
     return Cell(row, column, n, str(n), formula, "items", {"lang": lang})
 
 

@@ -91,16 +91,16 @@ CONDITION = "against the language's conditions"
 CONTRACTION = "inside a contraction"
 ALL_REASONS = (MISMATCH, CONDITION, CONTRACTION, *inflection.REJECTION_REASONS)
 UNDECIDED = "of these, possibly right in another mood"
-"""Line of the funnel: pairs whose bad form may be right in a mood that the lexicons do not have."""
+"""Line of the funnel: pairs, of those made, that may be right in a mood that lexicons lack."""
 
 
-def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str, str]:
+def subject_features(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str, str]:
     """Return the features of the subject in a row of candidates, which its ``verb`` should share.
 
     With ``third``, nouns and most pronouns without a person get the third person.
     """
     features = words.parse_feats(row["subject_feats"])
-    # Personal pronouns have any person, and relative pronouns that of another word.
+    # Personal pronouns have any person, relative pronouns that of another word; nouns have none.
     is_other_pronoun = features.get("PronType", "Prs") not in ("Prs", "Rel")
     if third and (row["subject_upos"] == "NOUN" or is_other_pronoun):
         # A verb annotated as "1,3" agrees with the third person.
@@ -141,8 +141,9 @@ def _candidates(
 ) -> Iterator[Candidate]:
     """Yield the candidates that agree; add the numbers of rejected candidates to ``counts``.
 
-    In the authors' code a verb keeps the features that one subject has filled. The filled features
-    are compared with the verb's next subject, and count where the verb is an attractor.
+    A verb that lacks a feature, such as Person, gets the subject's value. In the authors' code it
+    keeps this value: the verb's next subject must have the same one, and the value counts where
+    the verb is an attractor.
     """
     keeps_features = not corrected(options, "copied_features")
     third = corrected(options, "subject_person")
@@ -153,9 +154,9 @@ def _candidates(
         if keeps_features and verb:
             verb = completed.setdefault((row["sentence"], row["feats_of"]), verb)
         agrees = True
-        for name, value in controller_of(row, verb, third).items():
+        for name, value in subject_features(row, verb, third).items():
             if name in words.AGREEMENT_FEATURES:
-                # The subject's value fills one that the verb lacks, and then they agree.
+                # A verb without the feature gets the subject's value, so they agree.
                 agrees &= verb.setdefault(name, value) == value
         if not agrees:
             counts[MISMATCH] += 1
@@ -163,8 +164,8 @@ def _candidates(
             counts[CONDITION] += 1
         else:
             attractors = []
-            for word, feats in zip(row["between"], row["between_feats"], strict=True):
-                features = completed.get((row["sentence"], word), words.parse_feats(feats))
+            for word_id, feats in zip(row["between"], row["between_feats"], strict=True):
+                features = completed.get((row["sentence"], word_id), words.parse_feats(feats))
                 if features.get(phenomenon.feature) is not None:
                     attractors.append(words.to_unimorph(features[phenomenon.feature]))
             yield Candidate(row, verb, attractors)
@@ -179,7 +180,7 @@ def _columns_of(
 ) -> Row:
     """Return the columns that all pairs of a candidate share, except those of the sentence."""
     row, verb, attractors = candidate
-    # A test is of this type of verb, or of verbs and auxiliaries together.
+    # Take the label of the test of this type of verb, else of that of both types, else "?".
     good_labels = []
     for value in trace.own_values:
         label = labels.get((row["kind"], row["order"], value))
@@ -250,6 +251,7 @@ def pairs_of(
         counts.update(trace.rejected)
         columns = _columns_of(candidate, lang, phenomenon, trace, labels)
         pairs_by_id: dict[str, Row] = {}
+        # {"sing": its values ["PL"] and no objection, or the reason to reject it}
         for form, judged in trace.forms.items():
             if judged.objection:
                 continue
@@ -325,7 +327,7 @@ def build_pairs(
     entries = read_table(LEXICON, lexicon)
     tests = read_table(tables.AGREEMENT, agreement).to_pylist()
     any_case = corrected(options, "letter_case")
-    judged_right = corrected(options, "right_forms")
+    drops_right_forms = corrected(options, "right_forms")
     counts: dict[str, dict[str, int]] = {}
     items: list[Row] = []
     for construction in ("sv", "sp"):  # subject and verb, subject and participle
@@ -339,10 +341,10 @@ def build_pairs(
             inflector = inflection.Inflector(phenomenon.feature, *resources, options, lang)
             pairs, rejected = pairs_of(rows, lang, phenomenon, inflector, labels, surfaces, options)
             items += pairs
-            reasons = (*ALL_REASONS, inflection.RIGHT) if judged_right else ALL_REASONS
+            reasons = (*ALL_REASONS, inflection.RIGHT) if drops_right_forms else ALL_REASONS
             dropped = {f"- {reason}": rejected[reason] for reason in reasons}
             stage = {"candidates": len(rows), **dropped, "pairs": len(pairs)}
-            if judged_right:
+            if drops_right_forms:
                 stage[UNDECIDED] = rejected[UNDECIDED]
             counts[f"pairs {phenomenon.name}"] = stage
     write_rows(items, tables.ITEM_SCHEMA, output)

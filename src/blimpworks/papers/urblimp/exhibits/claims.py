@@ -19,7 +19,7 @@ import pandas as pd
 
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, PRODUCT, VALUES, Formula, truncate, truncated
+from blimpworks.exhibits.formulas import COUNT, PRODUCT, SUM, Formula, truncate, truncated
 from blimpworks.exhibits.formulas import of_row as column_of_row
 from blimpworks.exhibits.shared import Place, Tables
 from blimpworks.papers.urblimp.exhibits import describe, evaluation, formulas
@@ -179,7 +179,7 @@ LEVELS = (
 """(paradigm, formula, level) of claims that "most" models are above or below a level."""
 RECOMPUTATION = shared.Recomputation(
     {
-        **dict.fromkeys((COUNT, formulas.PAPER_TOTAL, PRODUCT, VALUES), "{:,.0f}"),
+        **dict.fromkeys((COUNT, formulas.PAPER_TOTAL, PRODUCT, SUM), "{:,.0f}"),
         column_of_row("value"): "{text}",
     },
     {

@@ -24,7 +24,7 @@ from blimpworks.annotation.sheets import VALIDATION_PARTICIPANTS, VALIDATION_RAT
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section, language_tag
-from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, TOTAL, UNWEIGHTED, Formula, sum_of
+from blimpworks.exhibits.formulas import COUNT, N_SUM, PARADIGM_COUNT, UNWEIGHTED, Formula, sum_of
 from blimpworks.exhibits.formulas import of_row as column_of_row
 from blimpworks.exhibits.shared import Place, Tables, formula_cell, printed_cell, read_plain
 from blimpworks.files import read_cells
@@ -154,7 +154,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
         if model_rows.empty:
             continue
         where, n = shared.where_of(model_rows), int(model_rows["n"].sum())
-        cells.append(formula_cell(model_rows, (name, PAIRS), TOTAL, "accuracies", where, n=n))
+        cells.append(formula_cell(model_rows, (name, PAIRS), N_SUM, "accuracies", where, n=n))
         size = facts[model]["parameters"]
         stub[name] = {"Size": "" if size is None else shared.size_text(size)}
         tuned[name] = {TUNING: "yes" if evaluation.is_instructed(model, facts) else "no"}
@@ -232,8 +232,8 @@ def _count_cells(
     ``where`` selects a language, a paradigm or a rule. ``counts`` has its numbers of matches, and
     ``items`` the pairs of all languages. ``printed`` are cells of the paper's numbers.
     """
-    yield formula_cell(counts, (row, MATCHES), TOTAL, SOURCE, where)
-    yield formula_cell(counts, (row, PAIRS), TOTAL, SOURCE, {**where, "outcome": KEPT})
+    yield formula_cell(counts, (row, MATCHES), N_SUM, SOURCE, where)
+    yield formula_cell(counts, (row, PAIRS), N_SUM, SOURCE, {**where, "outcome": KEPT})
     constructed = {**where, "constructed": True}
     yield formula_cell(items, (row, CONSTRUCTED), COUNT, "items", constructed)
     yield from printed
@@ -244,7 +244,7 @@ def _count_cells(
         rejected = dropped[columns == column]
         if not rejected.empty:
             reasons = {**where, "outcome": DROPPED, "reason": sorted({*rejected["reason"]})}
-            yield formula_cell(rejected, (row, column), TOTAL, SOURCE, reasons)
+            yield formula_cell(rejected, (row, column), N_SUM, SOURCE, reasons)
 
 
 def _paper_cells(printed: pd.DataFrame, paradigm: str, row: str) -> Iterator[Cell]:
@@ -394,7 +394,7 @@ def _number_cells(ratings: pd.DataFrame, people: pd.DataFrame, per_pair: int) ->
 
 def _participant_cells(people: pd.DataFrame, rows: Mapping[str, str]) -> Iterator[Cell]:
     """Yield accuracy, pairs and attention checks of each participant; ``rows`` are {row: name}."""
-    counts = {JUDGED: TOTAL, CHECKS: column_of_row("checks"), PASSED: column_of_row("passed")}
+    counts = {JUDGED: N_SUM, CHECKS: column_of_row("checks"), PASSED: column_of_row("passed")}
     for row, name in rows.items():
         person, where = people[people["participant"].astype(str) == name], {"participant": name}
         n = int(person["n"].item())

@@ -1,13 +1,11 @@
 """Make UrBLiMP's exhibits on length: decisions by the mean per token beside decisions by the sum.
 
-A model decides a pair by the sum of token log-probabilities or by their mean per token. The
-decisions can differ if the two sentences have different numbers of tokens. ``lengths`` tabulates
-this and ``lengths_fig`` draws it, from the table "lengths" of ``analysis.compare_lengths``: numbers
-of pairs by model, language, paradigm and change. A model in a language is called an evaluation
-here. ``examples_fig`` draws one pair, from the table "surprisals" (a row per word).
-
-A cell is a number with its formula. ``where`` selects the rows that the formula gets: {column:
-value}.
+A model decides a pair by the sum of token log-probabilities ("in sum", "in all") or by their mean
+("by token", "per token"). The decisions can differ if the two sentences have different numbers of
+tokens. ``lengths`` tabulates this and ``lengths_fig`` draws it, from the table "lengths" of
+``analysis.compare_lengths``: numbers of pairs by model, language, paradigm and change. A model in a
+language is called an evaluation here. ``examples_fig`` draws one pair, from the table "surprisals"
+(a row per word).
 Section 3.1 of Adeeba, Dillon, Sajjad and Bhatt (2025) compares perplexities; the exhibits are ours.
 """
 
@@ -21,7 +19,7 @@ import pandas as pd
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section, language_tag
 from blimpworks.exhibits.fonts import font_for
-from blimpworks.exhibits.formulas import TOTAL, select_rows
+from blimpworks.exhibits.formulas import N_SUM, select_rows
 from blimpworks.exhibits.render import direction
 from blimpworks.exhibits.shared import Tables, counted, formula_cell, read_plain
 from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, empty_figure, new_figure, say
@@ -41,7 +39,7 @@ ACCURACY_COLUMNS = {BY_TOKEN: "by_token", BY_SUM: "by_sum"}
 SHARES = {UNEQUAL: "unequal", **ACCURACY_COLUMNS, DIFFERENTLY: "differently"}
 """{heading of a percentage: column of the table that counts its pairs}."""
 LENGTH_HEADS = {title: title.partition(" ")[::2] for title in SHARES}
-"""Headings in two lines; the first word is above the others."""
+"""Headings in two lines, the first word above the others: ("Unequal", "tokens")."""
 MARKS: dict[str, dict[str, Any]] = {
     BY_TOKEN: {"fmt": "o", "color": ORANGE, "markerfacecolor": "white", "markersize": 5},
     BY_SUM: {"fmt": "D", "color": BLUE, "markersize": 3},
@@ -70,10 +68,10 @@ def _list_changes(rows: pd.DataFrame) -> list[str]:
 
 
 def _cells(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
-    """Yield a row's cells on the pairs that ``where`` selects; accuracies have intervals."""
+    """Yield a row's cells (numbers with formulas) on the pairs that ``where`` selects."""
     counts = select_rows(rows, where)
     n = int(counts["n"].sum())
-    yield formula_cell(counts, (row, PAIRS), TOTAL, SOURCE, where, n=n)
+    yield formula_cell(counts, (row, PAIRS), N_SUM, SOURCE, where, n=n)
     for heading, column in SHARES.items():
         fields: dict[str, Any] = {"n": n}
         if heading in ACCURACY_COLUMNS:
@@ -108,6 +106,7 @@ def lengths(tables: Tables, labels: Labels) -> Exhibit:
         for name, where in evaluations.items():
             section_cells = [*make_cells(rows, name, where)]
             cells += section_cells
+            # A row with the evaluation's name as a heading, and below it the rows of the cells.
             titles = {f"{name}, {title}": name}
             titles |= {cell.row: cell.row.removeprefix(f"{name}: ") for cell in section_cells}
             sections.append(Section(title, titles, [PAIRS, *SHARES]))
@@ -126,17 +125,17 @@ def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
     if names:
         panels = figure.subplots(1, len(changes), sharey=True, squeeze=False)[0]
         for axes, change in zip(panels, changes, strict=True):
-            # The panel's title has the most pairs of an evaluation; some may have fewer.
-            most = 0
+            # The panel's title has the highest number of pairs; evaluations may have fewer.
+            highest = 0
             for height, name in enumerate(names):
                 row = f"{name}: {change}"
                 if (row, PAIRS) not in by_position:
                     axes.text(50, height, "none", ha="center", va="center", color=GREY, fontsize=6)
                     continue
-                most = max(most, by_position[row, PAIRS].n or 0)
+                highest = max(highest, by_position[row, PAIRS].n or 0)
                 for shift, (column, mark) in zip((-0.12, 0.12), MARKS.items(), strict=True):
                     cell, y = by_position[row, column], height + shift
-                    # ``_cells`` gives accuracies an interval, so that 0.0 never stands in.
+                    # ``or 0.0`` is for the type checker: ``_cells`` gives accuracies an interval.
                     low, high = cell.low or 0.0, cell.high or 0.0
                     ends = [[cell.value - low], [high - cell.value]]
                     axes.errorbar(cell.value, y, xerr=ends, lw=0.8, label=column, **mark)
@@ -144,7 +143,7 @@ def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
                 share = by_position[row, DIFFERENTLY].text
                 axes.text(105, height, share, va="center", fontsize=6, color=GREY, clip_on=False)
             axes.axvline(50, color=GREY, lw=0.6, ls="--")
-            axes.set_title(f"{change}, {counted(most, 'pair')}", fontsize=7)
+            axes.set_title(f"{change}, {counted(highest, 'pair')}", fontsize=7)
             axes.set(xlim=(-3, 103), ylim=(len(names) - 0.5, -0.5), xticks=[0, 25, 50, 75, 100])
             axes.grid(axis="y", visible=False)
             axes.tick_params(axis="y", length=0)
@@ -173,7 +172,7 @@ BAR_WIDTH = 0.4
 
 def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     """Draw the surprisal of each word in a pair that sum and mean per token decide differently."""
-    # The table has a pair for each model. The first causal model is drawn, or else the first model.
+    # The table has a pair for each model and language. The first causal model is drawn, if any.
     table = read_plain(SURPRISALS, tables[OF_WORDS][0]).fillna({"word": END})
     models = [model for model in labels.models if (table["model"] == model).any()]
     causal = [model for model in models if model in labels.facts["urblimp_left_to_right"]]
@@ -184,8 +183,8 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     langs = [*rows["lang"]]
     rows = rows[rows["lang"] == (LANG if LANG in langs else langs[0])]
 
-    # Words that both sentences have share a column of the figure. In a column, each side has the
-    # index of its row in ``rows``, or None for the sentence without a word there.
+    # Align the words: words that both sentences have share a column of the figure. A column is
+    # {side: index in ``rows`` of its word, or None without one}, such as {"good": 4, "bad": None}.
     good, bad = (rows[rows["side"] == side].sort_values("position") for side in SIDE_NAMES)
     columns: list[dict[str, int | None]] = []
     matcher = SequenceMatcher(None, [*good["word"]], [*bad["word"]], autojunk=False)

@@ -31,7 +31,7 @@ Node = str
 OF = "="
 """Prefix of a name in ``to``: ``Gender: =S`` means the gender that the word S has."""
 NODES = ("delete", "inflect", "replace", "after", "agreeing", "move")
-"""Keys of operations that name a word, which must exist."""
+"""Keys of operations whose value is the name of a word, which must exist."""
 
 
 class Delete(Strict):
@@ -48,11 +48,11 @@ class Inflect(Strict):
     """Features and their new values; ``other`` for the opposite gender or number, ``=NODE`` for
     another word's value."""
     along: tuple[str, ...] = ()
-    """Relations of later children, such as a verb's auxiliaries, that are inflected too."""
+    """Relations of inflected dependents that follow the word, such as a verb's auxiliaries."""
     agreeing: Node | None = None
     """A word with which the complex must agree in the features of ``to`` before the change."""
     unless: dict[str, str] = Field(default={})
-    """Features that are grammatical here too; a match is rejected if its new form can have them."""
+    """Features that are grammatical here too: a new form that can also have them is rejected."""
 
 
 class Replace(Strict):
@@ -67,7 +67,7 @@ class Add(Strict):
     """Add a word of a closed class after a word."""
 
     add: str
-    """Paradigm of the new word."""
+    """Name of the inflection table (in the pack's ``paradigms``) of the new word."""
     name: Node
     """Name of the new word in later operations."""
     after: Node
@@ -81,7 +81,7 @@ class Move(Strict):
     move: Node
     after: Node
     along: tuple[str, ...] = ()
-    """Relations of later children of ``after``, which stay before the moved words."""
+    """Relations to ``after`` of dependents that follow it, and stay before the moved words."""
 
 
 Operation = Delete | Inflect | Replace | Add | Move
@@ -95,7 +95,7 @@ def _operation_tag(operation: object) -> str | None:
         return type(operation).__name__
     for key in operation if isinstance(operation, dict) else ():
         if key in OPERATIONS:
-            # pydantic adds the tag to locations of errors; as no key has its capital, we cut it.
+            # pydantic puts this tag into errors' locations; its capital shows what messages omit.
             return OPERATIONS[key].__name__
     return None
 
@@ -167,7 +167,7 @@ def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
 
 
 def _check_excluded(key: str, patterns: Sequence[Pattern], pattern: Pattern | None) -> None:
-    """Raise ValueError for an excluded pattern that would hold of any words of a sentence."""
+    """Raise ValueError for an excluded pattern that shares no word with ``pattern``."""
     nodes = pattern.nodes if pattern else {}
     for number, excluded in enumerate(patterns):
         if not excluded.nodes.keys() & nodes.keys():
@@ -195,8 +195,8 @@ class Rule(Strict, arbitrary_types_allowed=True):
     change: Annotated[tuple[Step, ...], Field(min_length=1)]
     """Changes of the ungrammatical sentence only."""
     context: tuple[Literal["previous", "next"], ...] = ()
-    """Reject a pair if the treebank has each new form beside the same previous or next word: it may
-    be grammatical there. Deleted and moved words are not checked."""
+    """Reject a pair if the treebank has each changed form beside the same word (previous, next),
+    since the bad sentence may be right then. Deleted and moved words are not checked."""
 
     @pydantic.model_validator(mode="after")
     def _check_word_names(self) -> Self:
