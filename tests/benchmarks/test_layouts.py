@@ -295,6 +295,11 @@ READ = {
     "items with one name in two phenomena": ({**LABELLED, "item": "i"},
         {"a.csv": "phenomenon,i,s,ok\nx,1,A b.,1\nx,1,A c.,0\ny,1,D e.,1\ny,1,D f.,0\n"},
         {"pair": [("A b.", "A c."), ("D e.", "D f.")], "phenomenon": ["x", "y"]}),
+    "pairs between rows of another language": (
+        {**LABELLED, "lang": "l", "where": {"l": "eng"}},
+        {"a.csv": "l,s,ok\neng,A b.,1\ntam,X y.,1\neng,A c.,0\ntam,X z.,0\n"},
+        {"pair": [("A b.", "A c.")]},
+    ),
     "ratings beside pairs": ({**PAIRS, "rating": GRADES},
         {"a.csv": GRADED, "grades.tsv": GRADES_TSV}, {"rating": [4.5, None]}),
     "ratings beside sentences": ({**SINGLE, "rating": GRADES},

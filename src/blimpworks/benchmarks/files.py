@@ -227,6 +227,8 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
                 "same; take the lines out, or name them in 'skip_lines'."
             )
     rows: list[Row] = []
+    labels = ("lang", "paradigm", "phenomenon")
+    label_columns = {getattr(entry, label, None) or label for label in labels}
     values: dict[str, set[str]] = {column: set() for column in entry.where}
     for row in _join_aligned(tables, aligned):
         unmet = []
@@ -237,7 +239,9 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
                 unmet.append(column)
         if unmet:
             account.left_out[f"where.{unmet[0]}"] += 1
-            account.left_out_lines.setdefault(row.file, []).append(row.line)
+            # Rows of another language, paradigm or phenomenon make no pairs with the rows read.
+            if not label_columns & {*unmet}:
+                account.left_out_lines.setdefault(row.file, []).append(row.line)
         else:
             rows.append(row)
     for column, value in entry.where.items():

@@ -341,9 +341,9 @@ def _families(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
     families: dict[str, list[str]] = {}
     for model in sorted({*rows["model"]}):
         families.setdefault(family_of(model) if has_seeds else model, []).append(model)
-    # Models that are printed without an accuracy over all items come last.
-    means = means.reindex(rows["model"].unique(), fill_value=0.0)
-    ranked = sorted(families, key=lambda family: -means[families[family]].mean())
+    # Models that are printed without an accuracy over all items have NaN, and come last.
+    mean_by_family = {family: means.reindex(models).mean() for family, models in families.items()}
+    ranked = [*pd.Series(mean_by_family).sort_values(ascending=False, kind="stable").index]
     names = column_names({family: labels.models.get(family, family) for family in ranked})
     return {name: families[family] for family, name in names.items()}
 
