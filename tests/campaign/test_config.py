@@ -186,6 +186,12 @@ def test_a_wrong_cell_or_heading_is_named(campaign, tmp_path, table, line, old, 
         campaign()
 
 
+def test_a_misspelt_paper_leaves_no_model_out(campaign, tmp_path):
+    edit(tmp_path / "models.tsv", 2, "multiblimp", "multiblmip")
+    with pytest.raises(UserError, match="paper 'multiblmip' is unknown; expected one of multiblim"):
+        campaign(models="all")
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [

@@ -17,14 +17,14 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from blimpworks.campaign.addresses import check_listed, checksum_source, is_on_hub, model_address
 from blimpworks.campaign.engines import default_engine, find_scorer
-from blimpworks.campaign.registry import papers, papers_of
+from blimpworks.campaign.registry import benchmarks, papers, papers_of
 from blimpworks.campaign.seeds import Training, from_seeds, row_of_training
 from blimpworks.campaign.settings.base import validated
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.scoring import Architecture, Dtype, EngineName, FirstToken
 from blimpworks.campaign.settings.training import architecture_of, follows_instructions
 from blimpworks.campaign.table_files import keyed, read_rows
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, find
 from blimpworks.strict import DrawnLabel, Label, PathComponent, PerhapsWithin, Strict, Within
 
 Row = TypeVar("Row")
@@ -364,8 +364,8 @@ def hub_address(row: ModelRow, scope: str, catalogue: Catalogue) -> str:
 def load_catalogue(campaign: Campaign) -> Catalogue:
     """Read the tables that a campaign names, and return the rows that it selects.
 
-    Raises UserError for a malformed table, an unknown language or model, a language without
-    treebank files, or a trained model whose recipe the campaign lacks.
+    Raises UserError for a malformed table, and for an unknown language, model or paper. Also for a
+    language without treebank files, or a trained model whose recipe the campaign lacks.
     """
     # Languages: those that the campaign names, or all languages of its papers.
     files = campaign.catalogue
@@ -385,6 +385,14 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
         # A row without papers is of a model that runs only in campaigns that name it.
         models = {n: row for n, row in models.items() if row.papers or n in campaign.own_models}
         models = {name: row for name, row in models.items() if row.hf_id or row.recipe}
+    # A misspelt paper would leave its row out of campaigns with all languages or models.
+    papers_and_benchmarks = {**papers(), **benchmarks()}
+    of_languages = [(files.languages, lang, row.papers) for lang, row in language_rows.items()]
+    of_models = [(files.models, name, row.papers) for name, row in all_models.items()]
+    for path, name, row_papers in (*of_languages, *of_models):
+        for paper in row_papers:
+            remedy = "Correct the column papers, or install the package of this paper."
+            find(papers_and_benchmarks, paper, f"{path}: {name!r}: paper", remedy)
     # Files: treebanks of these languages, and all other sources.
     treebanks: dict[str, list[TreebankRow]] = {lang: [] for lang in languages}
     for row in read_rows(TreebankRow, files.treebanks):
