@@ -1,5 +1,6 @@
 import pytest
 
+from blimpworks.papers.multiblimp.items.inflection import SAME_FORM
 from blimpworks.papers.multiblimp.items.pairs import ALL_REASONS, UNDECIDED, subject_features
 from blimpworks.papers.multiblimp.items.words import parse_feats
 from blimpworks.tables import FUNNEL, read_table
@@ -237,6 +238,18 @@ def test_corrected_subjects_that_can_only_be_third_persons_are(upos, feats, verb
     stated = {"Person": verb} if verb else {}
     assert subject_features(row, stated, third=True).get("Person") == person
     assert subject_features(row, stated, third=False) == parse_feats(feats)
+
+
+@pytest.mark.parametrize(
+    ("variant", "pairs", "dropped"), [("published", 2, 0), ("corrected", 1, 1)]
+)
+def test_forms_of_equal_characters_make_one_pair_when_corrected(pairs_of, variant, pairs, dropped):
+    """The lexicon has *síngs* with an accented letter, and with a letter and its accent."""
+    unimorph = (
+        "sing sing V;IND;PRS;3;PL\nsing síngs V;IND;PRS;3;SG\nsing si\u0301ngs V;IND;PRS;3;SG"
+    )
+    found, rejected = pairs_of(DOGS_SING, unimorph=unimorph, scripts=variant)
+    assert (len(found), rejected.get(SAME_FORM, 0)) == (pairs, dropped)
 
 
 @pytest.mark.parametrize(("variant", "counted"), [("published", []), ("corrected", [1])])

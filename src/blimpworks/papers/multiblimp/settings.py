@@ -120,7 +120,8 @@ class Decisions(Strict):
     capitals all letters are capitals."""
     scripts: Variant | None = None
     """published: diacritics, scripts and alternative forms are unified for the languages where the
-    authors' runs did so; corrected: where appendix A.1 or plain correctness asks for it."""
+    authors' runs did so; corrected: where appendix A.1 or plain correctness asks for it, and wrong
+    forms of equal characters (Unicode's NFC) make one pair."""
     lost_statistics: Variant | None = None
     """published: no condition is dropped in the languages whose released numbers show that their
     agreement statistics were not applied (``untested`` in the table of languages); corrected: their

@@ -227,6 +227,7 @@ def pairs_of(
     ``surfaces`` the sentences, keyed by number. Returns the pairs, and counts of rejected
     candidates and forms by reason, and of UNDECIDED pairs.
     """
+    unifies_code_points = corrected(options, "scripts")
     pairs: list[Row] = []
     counts: Counter[str] = Counter()
     # Verbs share features with several candidates, so all candidates come before the first pair.
@@ -250,7 +251,7 @@ def pairs_of(
         trace = inflector.trace(row["form"], lemma, features, row["subject_form"])
         counts.update(trace.rejected)
         columns = _columns_of(candidate, lang, phenomenon, trace, labels)
-        pairs_by_id: dict[str, Row] = {}
+        pairs_by_sentence: dict[str, Row] = {}
         # {"sing": its values ["PL"] and no objection, or the reason to reject it}
         for form, judged in trace.forms.items():
             if judged.objection:
@@ -261,13 +262,14 @@ def pairs_of(
             identifier = item_id(*key, good, bad)
             # Forms that differ only in case or in code points may make one sentence, which may also
             # be the good sentence.
-            is_good_sentence = normalize("NFC", bad) == normalize("NFC", good)
-            if is_good_sentence or identifier in pairs_by_id:
+            composed = normalize("NFC", bad)
+            sentence = composed if unifies_code_points else bad
+            if composed == normalize("NFC", good) or sentence in pairs_by_sentence:
                 counts[inflection.SAME_FORM] += 1
                 continue
             counts[UNDECIDED] += judged.undecided
             grammatical, ungrammatical = columns["grammatical"], "|".join(judged.values)
-            pairs_by_id[identifier] = {
+            pairs_by_sentence[sentence] = {
                 "item_id": identifier,
                 **columns,
                 **origin,
@@ -283,7 +285,7 @@ def pairs_of(
                 "bad_start": start,
                 "bad_end": start + len(bad_form),
             }
-        pairs += pairs_by_id.values()
+        pairs += pairs_by_sentence.values()
     return pairs, counts
 
 
