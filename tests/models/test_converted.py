@@ -257,9 +257,33 @@ def test_the_tokenizer_and_template_of_an_adapter_replace_those_of_its_base(orig
     assert not (merged / "adapter_config.json").exists()
 
 
+@pytest.mark.parametrize("fan_in_fan_out", [False, True])
+def test_an_adapter_of_gpt2_is_added_by_the_layers_whatever_its_setting(tmp_path, fan_in_fan_out):
+    """Of GPT-2's weights, those of its layers are stored as inputs × outputs; one is square."""
+    base = GPT2LMHeadModel(GPT2Config(vocab_size=40, n_embd=32, n_layer=1, n_head=2))
+    base.save_pretrained(tmp_path / "base")
+    draw, changes, expected = np.random.default_rng(0), {}, {}
+    shapes = {"attn.c_proj": (32, 32), "attn.c_attn": (32, 96), "mlp.c_proj": (128, 32)}
+    for name, (inputs, outputs) in shapes.items():
+        down, up = (draw.normal(size=s).astype(np.float32) for s in ((4, inputs), (outputs, 4)))
+        target = f"base_model.model.transformer.h.0.{name}"
+        changes |= {f"{target}.lora_A.weight": down, f"{target}.lora_B.weight": up}
+        expected[f"transformer.h.0.{name}.weight"] = 2 * (up @ down).T
+    settings = {"peft_type": "LORA", "r": 4, "lora_alpha": 8, "fan_in_fan_out": fan_in_fan_out}
+    settings |= {"target_modules": [*shapes], "base_model_name_or_path": str(tmp_path / "base")}
+    (tmp_path / "mine").mkdir()
+    save_file(changes, tmp_path / "mine" / "adapter_model.safetensors")
+    (tmp_path / "mine" / "adapter_config.json").write_text(json.dumps(settings))
+    merged = load_file(converted.merge_adapter(tmp_path / "mine") / "model.safetensors")
+    original = base.state_dict()
+    for name, change in expected.items():
+        np.testing.assert_allclose(merged[name] - original[name].numpy(), change, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
+        ({"fan_in_fan_out": True}, "fan_in_fan_out is true, but expected false, because"),
         ({"use_dora": True}, "use_dora is true, which plain lora.*expected the settings of a pl"),
         ({"peft_type": "IA3"}, "peft_type: input should be 'lora'"),
         ({"modules_to_save": ["lm_head"]}, r"modules_to_save is \['lm_head'\], which plain lora"),

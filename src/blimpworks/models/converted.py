@@ -350,6 +350,10 @@ def _check_tensors(
         raise UserError(f"{path} lacks {lacking[0]}, a tensor of its architecture; {ORIGINAL}")
 
 
+CONV1D_MODELS = ("gpt2", "openai-gpt")
+"""Types of models whose layers (Conv1D) store weights as inputs × outputs."""
+
+
 class _Settings(BaseModel):
     """Settings of a plain LoRA adapter. Other values and further settings are refused."""
 
@@ -396,7 +400,14 @@ def merge_adapter(folder: Path) -> Path:
     base, label = _base_of(settings.base_model_name_or_path, settings.revision or "main", folder)
     checkpoint.refuse_quantised(checkpoint.quantisation_of(base), f"the base of {folder}, {label},")
     digest = sha256_of(folder / WEIGHTS)
-    merged = cached_folder(f"{digest}-{state_of(folder)}-{state_of(base)}")
+    model_type = checkpoint.read_json(base / "config.json", "its settings").get("model_type")
+    is_conv1d = model_type in CONV1D_MODELS
+    if settings.fan_in_fan_out and not is_conv1d:
+        raise UserError(
+            f"{folder / ADAPTER}: fan_in_fan_out is true, but expected false, because {label}, of "
+            f"type {model_type!r}, stores weights as outputs × inputs. {MERGE}"
+        )
+    merged = cached_folder(f"adapter-{digest}-{state_of(folder)}-{state_of(base)}")
     if (merged / ORIGIN).exists():
         return merged
     # A changed weight, the target, has two matrices: base_model.model.layers.0.q_proj.lora_A.weight
@@ -434,7 +445,10 @@ def merge_adapter(folder: Path) -> Path:
                 target = pending.pop(changed)
                 down, up = (matrices[f"{target}.lora_{side}.weight"].float() for side in "AB")
                 delta = scaling * (up @ down)
-                delta = delta.T if settings.fan_in_fan_out else delta
+                # GPT-2's output layer, which is not square, is stored as in other models.
+                is_square = up.shape[0] == down.shape[1]
+                if is_conv1d and (is_square or delta.shape != tensor.shape):
+                    delta = delta.T
                 if delta.shape != tensor.shape:
                     raise UserError(
                         f"{folder / WEIGHTS}: {changed} changes {tuple(delta.shape)} numbers, and "
