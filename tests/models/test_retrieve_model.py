@@ -18,21 +18,11 @@ from blimpworks.cli import main
 from blimpworks.models import retrieve
 from blimpworks.models.own_code import ModelCode
 from support import hub_kit, tiny
-from support.hub_kit import COMMIT, EXPIRED, GOOD, serving
+from support.hub_kit import COMMIT, EXPIRED, GOOD, TINY_MODEL, safetensors, serving
 
 pytestmark = pytest.mark.slow
 LATER = "fedcba9876543210fedcba9876543210fedcba98"
-
-
-def safetensors(seed, numbers=8):
-    size = 4 * numbers
-    tensor = {"dtype": "F32", "shape": [numbers], "data_offsets": [0, size]}
-    head = json.dumps({"w": tensor}).encode()
-    return len(head).to_bytes(8, "little") + head + bytes([seed]) * size
-
-
-MODEL = {"config.json": b'{"model_type": "llama"}', "tokenizer.model": b"pieces"}
-MODEL |= {"modeling_evil.py": b"raise SystemExit", "pytorch_model.bin": b"pickle"}
+MODEL = TINY_MODEL | {"modeling_evil.py": b"raise SystemExit", "pytorch_model.bin": b"pickle"}
 MODEL |= {"README.md": b"# read me", "onnx/config.json": b"{}"}
 INDEX = b'{"weight_map": {"v": "model-2.safetensors", "w": "model-1.safetensors"}}'
 SHARDS = MODEL | {"model.safetensors.index.json": INDEX, "model-1.safetensors": safetensors(3)}
@@ -55,6 +45,12 @@ REPOSITORIES = {
         "config.json": b'{"model_type": "own", "auto_map": {"AutoConfig": "modeling_evil.C"}}',
         "parts/layers.py": b"raise SystemExit",
         "model.safetensors": safetensors(8),
+    },
+    "lab/eight": MODEL | {"model.safetensors": safetensors(9, 1, "F8_E4M3")},
+    "lab/lowered": {
+        "config.json": b'{"model_type": "bert"}',
+        "vocab.txt": b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nBerlin\nRom\n",
+        "model.safetensors": safetensors(10),
     },
     "lab/gated": MODEL | {"model.safetensors": safetensors(2)},
     # Larger than the pieces in which the library reads.
@@ -144,7 +140,7 @@ def sentence_of(done):
 
 def test_a_model_is_retrieved_and_found_again_offline(fetch, hub):
     output, done = fetch()
-    kept = ["config.json", "model.safetensors", "tokenizer.model"]
+    kept = ["config.json", "model.safetensors", "tokenizer.json"]
     good = REPOSITORIES["lab/good"]
     seal = sealed((output, done))
     assert seal["files"] == {name: sha256(good[name]).hexdigest() for name in kept}
@@ -211,6 +207,12 @@ REFUSED = {
     ("lab/partly", "main", ""): "lacks model-2.safetensors, which its index names",
     ("lab/adapted", "main", ""): "lab/adapted has an adapter of PEFT (adapter_config.json)",
     ("lab/coded", "main", ""): "lab/coded: tokenizer_config.json names code of its own (auto_map)",
+    (
+        "lab/eight",
+        "main",
+        "",
+    ): "lab/eight has weights in F8_E4M3, and no configuration says by what",
+    ("lab/lowered", "main", ""): "has vocab.txt with capitals (such as 'Berlin'), and transformers",
     ("lab/pickled", "main", ""): "has no *.safetensors; expected a model's weights",
     ("not a name", "main", ""): "is no name of the hub",
     ("lab/good:q4.gguf", "main", ""): "has no file q4.gguf; correct it (OWNER/NAME:FILE.gguf)",
@@ -244,7 +246,7 @@ def test_code_is_retrieved_with_consent_to_its_digest_alone(fetch, client, hub, 
         consenting = [*words, f"--run-model-code={digest}"]
         done = client(consenting, tmp_path / "store", HF_HUB_OFFLINE=offline)
         seal = sealed((output, done))
-        names = {"config.json", "model.safetensors", "model_code.json", "tokenizer.model"}
+        names = {"config.json", "model.safetensors", "model_code.json", "tokenizer.json"}
         assert seal["files"].keys() == names
         assert seal["files"]["model_code.json"] == digest
     record = json.loads(output.with_name("checkpoint.json.prov.json").read_text())

@@ -15,10 +15,26 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
 from huggingface_hub import constants
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 GOOD, EXPIRED = "hf_good", "hf_expired"
 """A token whose owner has accepted all licences, and a revoked token."""
+WORDS = WordLevel({"<s>": 0, "<unk>": 1, "a": 2}, unk_token="<unk>")
+TINY_MODEL = {
+    "config.json": b'{"model_type": "llama"}',
+    "tokenizer.json": Tokenizer(WORDS).to_str().encode(),
+}
+"""Files of a model that can be retrieved, and not loaded; its weights are still missing."""
+
+
+def safetensors(seed, numbers=8, dtype="F32"):
+    """Return a safetensors file with one tensor, all of whose bytes are ``seed``."""
+    size = 4 * numbers
+    tensor = {"dtype": dtype, "shape": [numbers], "data_offsets": [0, size]}
+    head = json.dumps({"w": tensor}).encode()
+    return len(head).to_bytes(8, "little") + head + bytes([seed]) * size
 
 
 class Handler(BaseHTTPRequestHandler):

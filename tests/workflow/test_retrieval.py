@@ -82,7 +82,7 @@ def test_a_workflow_that_waits_for_a_server_ends_when_it_is_told_to(bare, number
 
 @pytest.fixture
 def hub(monkeypatch, tmp_path):
-    files = {"config.json": b'{"model_type": "llama"}', "model.safetensors": b"weights"}
+    files = hub_kit.TINY_MODEL | {"model.safetensors": hub_kit.safetensors(1)}
     with hub_kit.serving({"lab/tiny": files}) as server:
         for name in ("HF_HUB_OFFLINE", "BLIMPWORKS_OFFLINE", "BLIMPWORKS_CACHE"):
             monkeypatch.delenv(name, raising=False)
@@ -99,6 +99,7 @@ def test_a_branch_of_a_model_is_locked_which_makes_nothing_stale_and_taken_from_
     monkeypatch.chdir(bare.path)
     row = whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models["gpt2"]
     changed = {"name": "tiny", "hf_id": "lab/tiny", "revision": "main", "papers": ()}
+    changed |= {"first_token": "bos"}
     table = bare.path / "config/hub.tsv"
     write_models([row.model_copy(update=changed)], table)
     tables = yaml.safe_load((bare.path / CAMPAIGN).read_text())["catalogue"]

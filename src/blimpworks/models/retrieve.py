@@ -27,12 +27,14 @@ from blimpworks.models.checkpoint import (
     Description,
     Retrieved,
     clear,
+    count_numbers,
+    is_weights,
     model_files,
     read_checkpoint,
     seal,
 )
 from blimpworks.models.converted import as_folder, origin_of, packaged_model
-from blimpworks.models.facts import UserChoice, facts_of
+from blimpworks.models.facts import UserChoice, described_facts, facts_of
 from blimpworks.models.ngram import is_compressed, opened, read_vocabulary
 from blimpworks.models.own_code import check_code
 from blimpworks.retrieval.sources import disk_errors, git_blob_of
@@ -87,7 +89,13 @@ def retrieve_model(
                 f"{model.hf_id}: {path.name} in the cache is damaged: its {algorithm} is not "
                 f"{blob.name}; delete {blob} and run again."
             )
-    code = None if model.file else check_code(with_code, model.hf_id, trusted, files)
+    # "bos" is the default of tables, in place of which campaigns may name another start.
+    start = None if description.first_token == "bos" else description.first_token
+    code, choice = None, UserChoice(description.architecture, start, trusted)
+    if not model.file:
+        code = check_code(with_code, model.hf_id, trusted, files)
+        counts = count_numbers(path for path in files if is_weights(path))
+        described_facts(with_code, counts, model.hf_id, choice=choice)  # refuses unfit models
     lock(model.hf_id, model.revision, snapshot.name, tables, name)
 
     with disk_errors(checkpoint):
