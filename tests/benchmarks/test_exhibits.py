@@ -345,11 +345,11 @@ def test_seeds_of_a_released_model_share_a_column_with_their_mean(released, tmp_
     assert mean.value == pytest.approx(50 * (rows["rnn_lg_1"] + rows["rnn_lg_22"]))
     assert mean.low is None
     assert overall["GPT"].low is not None
-    assert "mean of these" in exhibit.caption
+    assert "mean over seeds" in exhibit.caption
     exhibit, _ = built("models", tables, labels, tmp_path)
     rows = [(c.row, c.printed) for c in exhibit.cells]
     assert rows[:3] == [("GPT", True), ("rnn_lg", True), ("rnn_lg_1", False)]
-    assert "faint points" in exhibit.caption
+    assert "faint point" in exhibit.caption
 
 
 def test_released_models_with_a_size_in_their_names_have_a_column_each(released, tmp_path):
@@ -375,7 +375,7 @@ def test_perplexities_belong_to_models_by_name_or_by_its_parts(released, tmp_pat
     exhibit, _ = built("perplexity", *released, tmp_path)
     values = {c.row: c.value for c in exhibit.cells if c.column == "Test perplexity"}
     assert values == {"rnn_lg_1": 60.0, "rnn_lg_22": 50.0, "rnn_sm_1": 150.0}
-    assert exhibit.caption.endswith("Without a released perplexity: GPT.")
+    assert exhibit.caption.endswith("because no perplexity was released: GPT.")
     (legend,) = exhibit.figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["rnn", "lg", "sm"]
     rows = accuracies(released[0], model="rnn_sm_1")
@@ -447,7 +447,7 @@ def test_models_of_unknown_size_are_named_in_the_caption(campaigns, tmp_path):
     labels = labels_of(SHAPES["three"])
     del labels.facts["sizes"]["middle"]
     exhibit, _ = built("sizes", campaigns("three"), labels, tmp_path)
-    assert exhibit.caption.endswith("Not shown, of unknown size: Middle.")
+    assert exhibit.caption.endswith("because their size is unknown: Middle.")
     models, _ = built("models", campaigns("three"), labels, tmp_path)
     assert [c.row for c in models.cells] == ["Large", "Middle", "Small"]  # by accuracy
     assert {c.row for c in exhibit.cells} == {"Small", "Large"}
@@ -457,7 +457,7 @@ def test_models_of_unknown_size_are_named_in_the_caption(campaigns, tmp_path):
 
 
 def test_too_few_paradigms_or_models_to_correlate_are_stated(campaigns, tmp_path):
-    too_few = "fewer than 3 paradigms in common, or equal accuracies"
+    too_few = "fewer than 3 shared paradigms, or equal accuracies"
     reasons = {"one_paradigm": too_few, "single": "a single model"}
     for name, text in reasons.items():
         exhibit, _ = built("correlations", campaigns(name), labels_of(SHAPES[name]), tmp_path)
@@ -466,7 +466,7 @@ def test_too_few_paradigms_or_models_to_correlate_are_stated(campaigns, tmp_path
     tables, labels = campaigns("one_paradigm"), labels_of(SHAPES["one_paradigm"])
     for name in ("people", "people_fig"):
         exhibit, _ = built(name, tables, labels, tmp_path)
-        assert too_few in exhibit.caption
+        assert "share fewer than 3 paradigms, or their accuracies are equal" in exhibit.caption
         assert not any("over" in c.row for c in exhibit.cells)
 
 
@@ -535,7 +535,7 @@ def test_people_and_models_are_compared_over_what_both_judged(campaigns, tmp_pat
     tables = tables | {table: [write(rows, ACCURACIES, path)]}
     exhibit, _ = built("people", tables, labels_of(SHAPES["three"]), tmp_path)
     check_cells(exhibit.cells, sources_of(tables))
-    assert "people and models both judged: 9 of 12." in exhibit.caption
+    assert "both people and models judged: 9 of 12." in exhibit.caption
     assert "word order" not in exhibit.layout().iloc[:, 0].tolist()
     own = read_table(ACCURACIES, tables["people"][0]).to_pandas()
     if judges == "Small":

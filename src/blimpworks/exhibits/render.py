@@ -403,8 +403,8 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
 ENOUGH_PAIRS = 30
 """Number of pairs below which one pair moves an accuracy by more than three points."""
 EXPLANATION = (
-    f"In parentheses where fewer than {ENOUGH_PAIRS} pairs were judged: their number, and how many "
-    "of them are ties."
+    f"If fewer than {ENOUGH_PAIRS} pairs were judged, parentheses show the numbers of pairs and of "
+    "ties."
 )
 
 

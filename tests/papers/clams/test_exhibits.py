@@ -236,11 +236,11 @@ def test_a_table_without_any_cell_says_why(make, tmp_path):
     tables = {"accuracies": save(other, ACCURACIES, tmp_path / "accuracies")}
     exhibit = make(tables, LABELS)
     assert exhibit.cells == []
-    reason = " of the campaign has judged any of it."
+    reason = " of the campaign has judged any of these sets."
     if make in (table2, table3, table7):
         reason = f"{reason[:-1]} by masked_critical_word, the method of this table."
     elif make is table4:
-        reason = "No LSTM, with all its seeds, has judged a construction both ways."
+        reason = "judged a construction with and without capitals."
     elif make is table5:
         reason = f"No LSTM with several seeds{reason}"
     assert reason in markdown_text(exhibit)
@@ -254,10 +254,10 @@ def test_a_table_without_any_cell_says_why(make, tmp_path):
     ],
 )
 def test_a_caption_names_the_models_that_are_not_the_papers_bert(tables, make, names):
-    assert f" With {names} in place of the paper's BERT." in make(tables, LABELS).caption
+    assert f" In place of the paper's BERT: {names}." in make(tables, LABELS).caption
     papers = {"bert": ["bert-base-uncased"], "mbert": ["bert-base-multilingual-cased"]}
     labels = replace(LABELS, facts=LABELS.facts | {"clams_models": MODELS | papers})
-    assert "in place of the paper's BERT" not in make(tables, labels).caption
+    assert "In place of the paper's BERT" not in make(tables, labels).caption
 
 
 @pytest.mark.parametrize("make", [table3, table7, fig3, text])
@@ -266,7 +266,7 @@ def test_a_caption_names_no_model_that_the_exhibit_does_not_show(tables, tmp_pat
     path = save([*lstm_rows(), *english], ACCURACIES, tmp_path / "english")
     caption = make(tables | {"accuracies": path}, LABELS).caption
     assert "masked in place" not in caption
-    is_named = " With masked-eng in place of the paper's BERT." in caption
+    is_named = " In place of the paper's BERT: masked-eng." in caption
     assert is_named == (make in (table3, table7))
 
 

@@ -169,7 +169,7 @@ def test_figure_1_names_models_of_unknown_size_and_keeps_the_others(campaign, ro
     assert "Left out, because their size is unknown: Model M." in exhibit.caption
     caption = build("table4", tables, LABELS, tmp_path)[0].caption
     assert "a language's tasks (25 in EN, IT)" in caption
-    assert "over these: phi-4 in EN: 1; phi-4 in IT: 1." in caption
+    assert "over these tasks: phi-4 in EN: 1; phi-4 in IT: 1." in caption
 
 
 @pytest.mark.slow

@@ -62,7 +62,7 @@ def test_measured_templates_have_both_wordings_side_by_side_and_their_prompts(ta
     assert ("English 1", "Corrected") not in shown
     assert len([1 for _, column in shown if column == "Template"]) == 3 * 10
     assert "mots" in shown["French 1", "Template"].text
-    assert "worded as published" in exhibit.caption
+    assert "the published wording" in exhibit.caption
     # Superfluous spaces are visible.
     assert by_place(exhibit)["German 1", "Template"].text.endswith('"nein".␣')
     assert r"\textvisiblespace" in latex_text(exhibit)
@@ -71,7 +71,7 @@ def test_measured_templates_have_both_wordings_side_by_side_and_their_prompts(ta
 
 def test_a_task_that_a_language_lacks_is_told_and_korean_says_that_it_is_korean(tables, tmp_path):
     exhibit, _ = build("table23", tables, MEASURED, tmp_path)
-    assert "Without the task: Basque." in exhibit.caption
+    assert "Languages without the task: Basque." in exhibit.caption
     assert not any(cell.row.startswith("Basque") for cell in exhibit.cells)
     assert by_place(exhibit)["English 1", "Template"].stands_for == ("1", ENGLISH)
     page = html_text(exhibit)
@@ -81,7 +81,7 @@ def test_a_task_that_a_language_lacks_is_told_and_korean_says_that_it_is_korean(
 
 def test_system_prompts_that_are_not_in_print_are_named(tables, tmp_path):
     exhibit, _ = build("table7", tables, MEASURED, tmp_path)
-    assert "Not as printed, or not in print: Korean, French." in exhibit.caption
+    assert "Different from print, or not in print: Korean, French." in exhibit.caption
     assert by_place(exhibit)["French", "System prompt"].text == read_pack(FRENCH).system
 
 

@@ -169,7 +169,7 @@ def test_the_text_counts_languages_where_one_model_is_better(tables):
     assert share == 100 * sum(better) / 2
     caption = text72_73(tables, LABELS).caption
     assert "p < 0.05; chi-squared with continuity correction" in caption
-    assert "that it holds for all is our choice" in caption
+    assert "we use it for all comparisons" in caption
 
 
 def test_sizes_that_families_decide_are_said_in_the_caption(with_accuracies):
@@ -215,7 +215,7 @@ def test_table_b2_leaves_out_models_that_are_no_rivals_and_table_3_does_not(tabl
     labels = replace(LABELS, facts={**FACTS, "rivals": ["a", "b"], "mcnemar": "corrected"})
     exhibit = tableb2(tables, labels)
     assert {stub["Model"] for stub in exhibit.stub.values()} == {"Model B"}
-    assert "exact binomial where they differ on fewer than 25 pairs" in exhibit.caption
+    assert "exact binomial if they differ on fewer than 25 pairs" in exhibit.caption
     assert values(table3(tables, labels))["Model B", "#best"] == 0
 
 
@@ -231,7 +231,7 @@ def test_a_falling_trend_has_a_minus_in_its_equation_and_no_curve_is_said(tables
         difference = cells[language, "accuracy"] - cells[language, "fitted"]
         assert cells[language, "residual"] == pytest.approx(difference)
     caption = fig1({**tables, "regressions": [tmp_path / "none"]}, LABELS).caption
-    assert "No logistic curve fits them." in caption
+    assert "No logistic curve fits the accuracies." in caption
     assert "There is no table of frequencies" in fig1({**tables, "frequencies": []}, LABELS).caption
 
 
@@ -251,7 +251,7 @@ def test_figure_5s_axis_is_as_wide_as_its_sizes(tables, size):
 def test_figure_5_names_models_that_have_not_judged_all_languages(tables, with_accuracies):
     assert "fewer languages" not in fig5(tables, LABELS).caption
     fewer = with_accuracies(lambda f: f[(f["model"] != "b") | (f["lang"] != "wol")])
-    assert "Over fewer languages than the others: Model B." in fig5(fewer, LABELS).caption
+    assert "Models with fewer languages than the others: Model B." in fig5(fewer, LABELS).caption
 
 
 def test_models_without_a_size_are_lines_across_figure_5(tables):
@@ -260,7 +260,7 @@ def test_models_without_a_size_are_lines_across_figure_5(tables):
     assert names == ["F, base", "F, chat"]
     drawn = {text.get_text() for text in exhibit.figure.axes[0].texts}
     assert any("Model C" in text for text in drawn)
-    assert "Dotted: 1 model whose size the catalogue lacks." in exhibit.caption
+    assert "Dotted lines are 1 model whose size the catalogue lacks." in exhibit.caption
 
 
 def test_a_panel_whose_model_was_not_judged_says_so(tables):

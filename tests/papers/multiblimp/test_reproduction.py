@@ -28,7 +28,10 @@ PAIRS_OF = {row.lang: row.paper_n for row in LANGUAGES if row.is_of("multiblimp"
     ("name", "agreement"),
     [
         ("table3", "The English column agrees for 11 of 11 models"),
-        ("tableb2", "for Old Russian. Languages by model: Goldfish 125M 14, Llama3 70B 7, Aya"),
+        (
+            "tableb2",
+            "for Old Russian. Number of languages by model: Goldfish 125M 14, Llama3 70B 7, Aya",
+        ),
     ],
 )
 def test_a_caption_says_where_printed_tables_agree(tmp_path, name, agreement):

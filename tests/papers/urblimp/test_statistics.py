@@ -265,7 +265,7 @@ def test_the_figure_shows_the_first_model_that_reads_from_left_to_right(tables):
     labels = replace(LABELS, models=dict(reversed(LABELS.models.items())))
     exhibit = examples_fig(tables, labels)
     assert {c.where["model"] for c in exhibit.cells} == {"ngram-5"}
-    assert "in bits of 5-gram" in exhibit.caption
+    assert "by 5-gram. By the sum" in exhibit.caption
     good, bad = (cell(exhibit, "in all", name) for name in ("Grammatical", "Ungrammatical"))
     assert good.value - bad.value == pytest.approx(1)
     means = [cell(exhibit, "per token", c.column).value for c in (good, bad)]

@@ -318,7 +318,7 @@ def correlations(tables: Tables, labels: Labels) -> Exhibit:
         )
         figure = heat_map.draw()
     else:
-        few = f"fewer than {FEWEST} paradigms in common, or equal accuracies"
+        few = f"fewer than {FEWEST} shared paradigms, or equal accuracies"
         reason = "a single model" if len(columns) < 2 else few
         figure = no_figure(reason)
     description = view.described("correlations", empty=reason, names=names)
