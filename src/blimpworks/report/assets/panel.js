@@ -76,7 +76,7 @@
         {},
         fact("In print", h("strong", {}, number.text || "illegible"), unit),
         number.status ? fact("Status", badge(number.status)) : null,
-        number.corrected ? fact("Should read", h("strong", {}, number.corrected)) : null,
+        number.corrected ? fact("Correct value", h("strong", {}, number.corrected)) : null,
         number.again
           ? number.recomputed == null
             ? fact("As released", h("strong", {}, number.again))
@@ -88,7 +88,7 @@
           ? fact("Measured", number.measured == null ? "" : `${value(number.measured)} `, badge(number.verdict))
           : null,
         number.differs ? fact("Differs in", number.differs) : null,
-        fact("Stands in", h("code", {}, number.where)),
+        fact("Recorded in", h("code", {}, number.where)),
       ),
     );
   }
@@ -199,7 +199,7 @@
     return h(
       "details",
       {},
-      h("summary", {}, "Deeper: down to tokens and lines of files"),
+      h("summary", {}, "Trace to tokens and lines of source files"),
       h("pre", {}, h("code", {}, command)),
       copy,
     );
@@ -256,7 +256,7 @@
       ),
     );
     const more = files.length > MOST ? h("p", {}, `and ${files.length - MOST} more`) : null;
-    return h("section", {}, h("h3", {}, "In the end from"), h("ul", { class: "bw-lineage" }, lines), more);
+    return h("section", {}, h("h3", {}, "Original sources"), h("ul", { class: "bw-lineage" }, lines), more);
   }
 
   async function lineagePart(form, cell) {
@@ -264,7 +264,7 @@
     const graph = await load("products", "products");
     const away = others(cell.where, received.paper.names);
     const list = h("ul", { class: "bw-lineage" }, lineage(graph, form.product, away, new Set()));
-    const chain = h("details", {}, h("summary", {}, "Every product between, and the job that made it"), list);
+    const chain = h("details", {}, h("summary", {}, "All files between, with the jobs that made them"), list);
     return [outsidePart(graph, form.product, away), chain];
   }
 

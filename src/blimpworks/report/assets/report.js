@@ -83,7 +83,7 @@
     wrapper.hidden = left === 0 && columns.size > 0;
     let note = wrapper.nextElementSibling;
     if (!note?.classList.contains("bw-nothing")) {
-      note = h("p", { class: "bw-nothing" }, "Nothing in this table is about what you chose.");
+      note = h("p", { class: "bw-nothing" }, "This table has no rows for your choice.");
       wrapper.after(note);
     }
     note.hidden = !wrapper.hidden;
@@ -95,7 +95,7 @@
 
   function chip(select, option) {
     const button = h("button", { type: "button", class: "bw-chip" }, option.text, " ✕");
-    button.setAttribute("aria-label", `no longer only ${option.text}`);
+    button.setAttribute("aria-label", `stop showing only ${option.text}`);
     button.addEventListener("click", () => {
       chosen[select.dataset.kind].delete(option.value);
       button.remove();
@@ -236,7 +236,7 @@
       const value = decodeURIComponent(address[2]);
       column.search(`^${value}$`, { regex: true, smart: false }).draw();
       const all = h("a", { href: window.location.pathname.split("/").at(-1) }, "Show all.");
-      table.closest(".bw-scroll").before(h("p", {}, `Only those with ${address[1]} “${value}”. `, all));
+      table.closest(".bw-scroll").before(h("p", {}, `Only rows with ${address[1]} “${value}” are shown. `, all));
     };
     // itables makes the table in its own time, and DataTables fills it in its own.
     const wait = () => {
