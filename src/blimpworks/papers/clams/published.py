@@ -18,7 +18,7 @@ NO_ACCURACIES = {"perplexity", "average", "agreement average", "reflexives avera
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Yield each printed accuracy once; those with capitals are sums of Tables 1 and 4."""
+    """Yield each printed accuracy once; with capitals, Table 1's plus the gain of Table 4."""
     numbers: dict[str, list[PublishedRow]] = defaultdict(list)  # by exhibit
     for row in printed:
         if row.value is not None and row.row not in NO_ACCURACIES:
@@ -36,10 +36,10 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
             if model == MULTILINGUAL and row.row in clams.CONSTRUCTIONS:
                 continue
         reflexive = row.row in clams.ENGLISH_REFLEXIVES
-        names: dict[str, Any] = {"model": model, "lang": lang, "paradigm": row.row}
-        names["phenomenon"] = clams.REFLEXIVES if reflexive else clams.AGREEMENT
+        fields: dict[str, Any] = {"model": model, "lang": lang, "paradigm": row.row}
+        fields["phenomenon"] = clams.REFLEXIVES if reflexive else clams.AGREEMENT
         n = sizes.get((row.row, f"{lang} {model}"))
-        accuracy = printed_accuracy(row, "an accuracy from 0 to 1", most=1, n=n, **names)
+        accuracy = printed_accuracy(row, "an accuracy from 0 to 1", most=1, n=n, **fields)
         if row.exhibit == "table1":
             of_table1[row.row, row.column] = accuracy
         yield accuracy

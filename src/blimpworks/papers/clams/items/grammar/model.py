@@ -125,6 +125,7 @@ class Grammar:
     """published: as the authors' program reads and expands it; corrected: as it is meant."""
 
     def named(self, name: str) -> list[Rule]:
+        """Return the rules of the preterminals with a name, whatever their attributes."""
         return [rule for rule in self.rules.values() if rule.defined.name == name]
 
     def items_for(self, target: Preterminal) -> list[Preterminal]:
