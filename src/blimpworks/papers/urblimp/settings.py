@@ -9,10 +9,13 @@ from blimpworks.annotation.options import ValidationOptions
 from blimpworks.campaign.settings.base import Methods, Positive, TiePolicy, Variant
 from blimpworks.strict import Strict
 
-BY_TOKEN: Methods = ("perplexity", "full_sentence")
-"""Methods of the variant published; the first is shown."""
+METHODS: dict[Variant, Methods] = {
+    "published": ("perplexity", "full_sentence"),
+    "corrected": ("full_sentence", "perplexity"),
+}
+"""Methods of each variant; the first is shown."""
 PSEUDO = {"perplexity": "pseudo_perplexity"}
-"""{method: name of the same expression over scores of models that guess masked tokens}."""
+"""{method: its name for models that guess masked tokens}."""
 BIDIRECTIONAL = ("masked", "encoder-decoder")
 """Architectures that predict a token from the tokens before and after it."""
 
@@ -59,7 +62,6 @@ class UrblimpOptions(Strict):
 
     def methods_of(self, architecture: str) -> Methods:
         """Return the methods that decide a pair for models of an architecture (section 3.1)."""
-        by_default = BY_TOKEN if self.variant == "published" else BY_TOKEN[::-1]
-        names = self.methods or by_default
+        names = self.methods or METHODS[self.variant]
         pseudo = PSEUDO if architecture in BIDIRECTIONAL else {}
         return tuple(pseudo.get(name, name) for name in names)
