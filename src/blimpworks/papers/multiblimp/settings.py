@@ -131,8 +131,8 @@ class Decisions(Strict):
     the five traits of section 4.4."""
     memberships: Variant | None = None
     """published: a pair of several values ("3 -> 1|2") can be drawn in each of its conditions, and
-    then occurs twice; corrected: it belongs only to the first condition that is kept, and to none
-    by a part of a value's name."""
+    then occurs twice; a value such as "3IMP" counts as "3" too; corrected: a pair belongs only to
+    the first condition that is kept, and values are compared as a whole."""
     mcnemar: Variant | None = None
     """published: McNemar's test is always chi-squared with continuity correction, as the p-values
     of Table B.2 are; corrected: exact binomial where two models differ on fewer than 25 pairs."""

@@ -163,6 +163,7 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         printed = shared.read_printed(tables, exhibit="table2")
         texts = {(row["row"], row["column"]): row["text"] for _, row in printed.iterrows()}
+        # The number in brackets is that of the column "SG VS certain", whose own cell is hidden.
         for _, row in printed.iterrows():
             cell = shared.printed_cell(row, (ROW_NAMES.get(row["row"], row["row"]), row["column"]))
             certain_text = texts.get((row["row"], f"{row['column']} certain"))

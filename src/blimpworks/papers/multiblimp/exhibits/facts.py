@@ -142,6 +142,7 @@ def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
         return [*PRINTED_MODELS]
     printed_families = {row.family for name, row in models.items() if name in PRINTED_MODELS}
     largest: dict[tuple[str, str], str] = {}  # {(family, tuning): model}
+    # A larger model replaces the smaller ones before it.
     for name, row in sorted(models.items(), key=lambda entry: entry[1].billions(campaign) or 0):
         if row.family not in printed_families:
             largest[row.family, row.tuning] = name

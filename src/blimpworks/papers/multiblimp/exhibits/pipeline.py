@@ -56,8 +56,8 @@ LABEL_MEANINGS = {
 }
 WORD_TYPES = {"verb": "main verb", "aux": "auxiliary", "ptcp": "participle"}
 ORDERS = {"SV": "subject first (SV)", "VS": "verb first (VS)"}
-MOST_FORMS = 4
-"""Most forms of the lexicon that are drawn; the cells have all entries."""
+MOST_FORMS, MOST_VALUES = 4, 4
+"""Most forms of the lexicon, and values of verbs, that are drawn; the cells have all."""
 PALE, BAR_LEFT, BAR_RIGHT = "#DDDDDD", 24.0, 52.0
 """Colour of pale bars; space for a bar's name at its left, and its number at its right [points]."""
 GAP = 9.0
@@ -141,7 +141,7 @@ def fitting(columns: Sequence[WordColumn], needed: set[int], width: float) -> li
     """
 
     def distance(column: WordColumn) -> tuple[int, int]:
-        """Return the distance [words] from the nearest needed word; of equal ones, order as is."""
+        """Return the distance [words] from the nearest needed word, and the word itself."""
         return min(abs(column.word - word) for word in needed), column.word
 
     kept_columns = [*columns]
@@ -224,7 +224,8 @@ class Painter:
             used_width += column.width + gap
             for run, baseline in zip(column.runs, baselines, strict=False):
                 pen.text(centre, baseline, run, "center")
-        # Arcs end above the middle of the dependent, and begin beside the middle of the head.
+        # Arcs end above the middle of the dependent. They begin beside the middle of the head, at
+        # different distances, so that they do not meet.
         for level, word in enumerate(short_first, start=1):
             side = 2.5 * level * (1 if centres[word] > centres[verb] else -1)
             start, height = centres[verb] + side, ARC_STEP * level - 2
@@ -276,7 +277,7 @@ class Painter:
         self._paragraph(words_of(title), space_below=1)
         total = sum(row["count"] for row in stages.counts)
         room = self.width - BAR_LEFT - BAR_RIGHT
-        for row in stages.counts[:4]:
+        for row in stages.counts[:MOST_VALUES]:
             agrees, share = row["verb_value"] == item["grammatical"], row["count"] / total
             name = Run(row["verb_value"], SIZE, bold=agrees).fitted(BAR_LEFT - 2)
             number = Run(f"{row['count']:,} ({100 * share:.1f} %)", SMALL)

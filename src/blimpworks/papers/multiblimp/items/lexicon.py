@@ -134,6 +134,7 @@ def read_unimorph(
     Raises UserError for a line with fewer than three columns, and for a file that is not UTF-8.
     """
     has_segments = path.name.removesuffix(".xz").endswith(".segmentations")
+    most_columns = COLUMN_COUNT + 1 if has_segments else COLUMN_COUNT
     respell = corrected(options, "scripts")
     with reading(path, "a UniMorph table", "Pin another version."):
         content = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
@@ -156,7 +157,7 @@ def read_unimorph(
         lemma, form, tags = fields[:COLUMN_COUNT]
         if special:
             lemma, form = words.normalise_unimorph(lemma, form, special, corrected_scripts=respell)
-        odd["with_more_columns"] += len(fields) > COLUMN_COUNT + has_segments
+        odd["with_more_columns"] += len(fields) > most_columns
         odd["without_tags"] += not tags.strip() and patched != DROPPED
         if patched == DROPPED:
             odd["patched_out"] += 1

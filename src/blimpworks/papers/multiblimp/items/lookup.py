@@ -122,15 +122,15 @@ def load_lexicon(
             if name in stated:
                 features.setdefault(name, value)
 
-    # A reading is rare beside another reading of its form, or another lemma with form and features.
-    # All rows count, also those that are not needed.
+    # Rare readings (``RARE``) are found among all rows, also those that are not needed.
     frequency, forms = rows["frequency"], rows["form"]
     rarity = pa.array([False] * len(rows))
     if frequency.null_count < len(rows):
         reading_keys = pc.binary_join_element_wise(forms, rows["features"].cast(pa.string()), "\t")
-        of_form, of_reading = _highest(forms, frequency), _highest(reading_keys, frequency)
-        rarer = pc.greater(of_form, pc.multiply(frequency, RARE))
-        rarity = pc.or_(rarer, pc.greater(of_reading, frequency))
+        highest_of_form = _highest(forms, frequency)
+        highest_of_reading = _highest(reading_keys, frequency)
+        rarer = pc.greater(highest_of_form, pc.multiply(frequency, RARE))
+        rarity = pc.or_(rarer, pc.greater(highest_of_reading, frequency))
     rows = rows.append_column("rare", rarity)
 
     selected = rows.filter(pc.is_in(rows[key], pa.array([*needed], pa.string())))
@@ -236,6 +236,7 @@ def find_contrasts(
     if strict:
         fixed = _fixed_features(row)
         rows = [entry for entry in rows if not entry.rare and _fixed_features(entry) == fixed]
+    # The column is no surplus feature either; its values do not matter here.
     return _tightest(rows, {**required, column: frozenset()})
 
 
