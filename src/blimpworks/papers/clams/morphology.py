@@ -51,6 +51,7 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
     for location, element in _read(elements, ("pk", "id", "number")):
         element_feature = element["id"].partition("-")[0]
         if element_feature in RANKS:
+            # 0 is no category.
             number = int(element["number"]) if element["number"].isdecimal() else 0
             if not 1 <= number <= len(RANKS[element_feature]):
                 raise UserError(

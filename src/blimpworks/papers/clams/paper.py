@@ -21,11 +21,11 @@ from blimpworks.papers.clams.items.sets import GRAMMAR, SET, expected_pairs, lan
 from blimpworks.papers.clams.settings import ClamsOptions, counts_one_more, methods_of, variant_of
 
 SERIES = {row["series"]: row for row in read_cells(Path(__file__).with_name("series.tsv"))}
-"""The series of models, each with architecture, scope, heading of columns, and the paper's model.
-"""
+"""{series of models: its architecture, scope, heading of columns, and the paper's model}."""
 MONO, MULTI, BERT, MBERT = SERIES
 """The series: monolingual and multilingual LSTMs, English BERT, multilingual BERT."""
 PRINTED_MODELS = {series: row["model"] for series, row in SERIES.items()}
+"""{series: the paper's model}."""
 
 
 def _options(campaign: Campaign) -> ClamsOptions:

@@ -142,7 +142,7 @@ def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
         cell = shared.formula_cell(morphology, cell_key, formula, "morphology", where, ".3f")
         n = int(select_rows(morphology, where)["value"].notna().sum())
         cells.append(replace(cell, n=n))
-    # So that languages can be compared, averages are over constructions that all of them have.
+    # Averages are over the constructions that all languages have, so that they can be compared.
     for series_key, (name, *_) in FIG3_SERIES.items():
         scored = {*accuracies.select(series_key, languages, CONSTRUCTIONS).rows["lang"]}
         langs = [lang for lang in languages if lang in scored]

@@ -308,7 +308,7 @@ def accuracy(selection: Selection, cell_key: Place, stands_for: Place) -> Cell |
     low, high = wilson(correct, n) if rows["model"].nunique() == 1 else (None, None)
     added = len(rows) if selection.one_more else 0
     value = float((correct + added) / (n + added))
-    # The formula is over judgements, a row a pair; ``value`` is the same from sums by paradigm.
+    # From judgements, with a row for each pair, the formula gives the same ``value``.
     formula = with_more(added) if added else CORRECT
     text, where = f"{value:.2f}", selection.where
     cell = Cell(*cell_key, value, text, formula, "judgements", where, n, low, high)

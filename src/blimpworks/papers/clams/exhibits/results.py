@@ -440,7 +440,7 @@ def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> Iterato
 
 
 MOST_FOCUS_WORDS = 22
-"""Most focus words of a language, because all subsets of them are tried."""
+"""Most focus words of a language; more words have too many subsets to try all."""
 
 
 def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list[str]:

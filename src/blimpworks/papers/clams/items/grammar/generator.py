@@ -140,7 +140,7 @@ def files_read(grammars: Sequence[Path], common: Path | None) -> list[Path]:
 def generate_sets(
     grammars: Sequence[Path], common: Path | None, outputs: Sequence[Path], variant: Variant
 ) -> list[int]:
-    """Write the sets of each grammar to the output of the same position; return numbers of lines.
+    """Write the sets of the n-th grammar to the n-th output; return the outputs' numbers of lines.
 
     ``common`` is read before each grammar; None: the ``common.avg`` beside the grammar. All
     grammars are read before the first file is written. Raises UserError for a mistake in a grammar,

@@ -32,7 +32,6 @@ from blimpworks.errors import UserError
 from blimpworks.files import read_cells
 
 START = "S"
-
 MISTAKES = {
     row.pop("mistake"): tuple(row.values())
     for row in read_cells(Path(__file__).with_name("mistakes.tsv"))
