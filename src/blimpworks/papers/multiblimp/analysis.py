@@ -82,8 +82,8 @@ def frequencies(
 ) -> list[dict[str, object]]:
     """Return rows of frequencies: each language's counts, summed over its codes, and rank.
 
-    ``codes`` has only languages whose codes in GlotCC are others than ISO 639-3's. ``totals`` are
-    the counts of each code there. A language without text has the counts 0.
+    ``codes`` has the languages whose codes in GlotCC are not their ISO 639-3 code. ``totals`` are
+    GlotCC's counts by code. A language without text has the counts 0.
     """
     rows: list[dict[str, object]] = []
     for lang in sorted(languages):
@@ -299,8 +299,8 @@ def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
     ``scores`` has the scores of the same item in each row. Distance is that of subject and verb in
     words. Length, in words between spaces, and perplexity, per token, are the grammatical
     sentence's. The subword delta is the number of tokens of the right form minus that of the wrong
-    form. Attractors between subject and verb are congruent if they have the subject's value; both
-    indicators are 1 if there are such attractors.
+    form. Attractors between subject and verb are congruent if they have the subject's value. A
+    factor of attractors is 1 if there are such attractors, and otherwise 0.
     """
     frame = items.select(ITEM_COLUMNS).to_pandas().astype({"lang": object, "phenomenon": object})
     good, bad = (side_of(items, scores, side) for side in ("good", "bad"))

@@ -237,7 +237,7 @@ def words_of(
 def compare_lengths(
     results: Sequence[Evaluation], ties: str, output: Path, surprisals: Path
 ) -> dict[str, int]:
-    """Count pairs that mean and sum decide differently, and write one such pair word by word.
+    """Count pairs that mean and sum decide differently, and write the clearest pair word by word.
 
     ``ties`` names the tie policy. Returns the numbers of pairs, and of pairs decided differently.
     """

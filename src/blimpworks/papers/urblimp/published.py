@@ -12,7 +12,7 @@ from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Yield accuracies of models over all pairs of a paradigm, and of people over a part of them.
+    """Yield accuracies of models over all pairs of a paradigm, and of people over some pairs.
 
     The paper does not print how many pairs of a paradigm people judged, so their n is None. Raises
     UserError for an unknown paradigm, or one without a number of pairs.

@@ -28,10 +28,10 @@ class UrblimpOptions(Strict):
     the lengths; corrected: that of the higher sum of log-probabilities, because a deletion changes
     the number of tokens. Both are always judged."""
     languages: tuple[str, ...] | Literal["all"] = "all"
-    """Languages of the campaign to make pairs in: all that have rules, or these."""
+    """Languages of the campaign to make pairs in: a list, or all languages that have rules."""
     files: tuple[str, ...] | None = None
     """Treebank files that pairs are made of, by name; a language's other files remain for training
-    text. Null means all, and so do languages with none of these."""
+    text. All files are used if this is null, and in languages with none of the named files."""
     per_paradigm: Positive | None = None
     """Most pairs of each paradigm, taken evenly; null for all."""
     methods: Methods | None = None

@@ -91,6 +91,7 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
         judged = select_rows(rows, {"model": model, **where})
         if len(judged):  # the model has judged some of the column's pairs
             row, column = labels.models[model], TABLE3_NAMES[key]
+            # All columns but that of English are means over languages.
             cell = accuracy_cell(judged, (row, column), labels, mean=key != "eng")
             cells.append(replace(cell, stands_for=(model, key)))
             cells.append(measures.unweighted_cell(judged, (row, f"{column}, mean")))
@@ -319,8 +320,8 @@ def text72_73(tables: shared.Tables, labels: Labels) -> Exhibit:
 def _comparison_cells(tables: shared.Tables, labels: Labels) -> Iterator[Cell]:
     """Yield cells of section 7.3: numbers of languages in which one of two models is better.
 
-    The two are models of a panel of Figure 6, each compared with the other. The second model of the
-    panel may be made for a group of languages; then its last cell is of this group alone.
+    The two models are those of a panel of Figure 6, in either order. If the second model is made
+    for a group of languages, a further cell counts the languages of this group.
     """
     comparisons, source = shared.read_plain(COMPARISONS, tables["comparisons"][0]), "comparisons"
     comparisons = comparisons[comparisons["lang"].isin(labels.languages)]

@@ -31,7 +31,7 @@ COMPLETE = "none"
 
 
 def table1_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
-    """Return Table 1's phenomenon, and those of its languages that the campaign has."""
+    """Return the phenomenon of Table 1, and the table's languages that the campaign has."""
     options = campaign.section(MultiblimpOptions).exhibits
     languages = [lang for lang in options.table1_languages if lang in catalogue.languages]
     return {"languages": languages, "phenomenon": options.table1_phenomenon}

@@ -371,8 +371,7 @@ def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator
         rows = by_remark[analysis.TEXTLESS].iterrows()
         counts = "; ".join(f"{labels.models[row['model']]} {row['n']:.0f}" for _, row in rows)
         yield f"Pairs of languages without text in GlotCC: {counts}."
-        # If a model has no other pairs, its regression keeps them and leaves out frequency.
-        yield "They are left out; where all pairs are such, frequency is instead."
+        yield "They are left out; a model without other pairs keeps them and leaves frequency out."
     reasons = {analysis.FEW: "too few pairs", analysis.COLLINEAR: "collinear factors"}
     reasons[analysis.CONSTANT] = "the same margin in all pairs"
     for remark, reason in reasons.items():

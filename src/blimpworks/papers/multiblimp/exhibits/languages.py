@@ -33,7 +33,7 @@ the tests of the pair's condition say so (``measures.CERTAIN``)."""
 PER_PANEL = 60
 """Most languages in a panel, for names that are legible at page width."""
 KARO = "kxh"
-"""Code in the release for Karo of Brazil, a Tupian language; it belongs to another Karo."""
+"""ISO code of another Karo that the release uses for Karo of Brazil, a Tupian language."""
 
 
 def _describe(key: str, sizes: Mapping[str, int], labels: Labels) -> Description:
@@ -81,8 +81,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
                 cell = formula_cell(pairs, (name, column), COUNT, "items", where, "")
                 cells.append(replace(cell, n=int(cell.value)))
         description = describe("fig3")
-    # Languages without pairs are left out; the language with most pairs is first, and of two with
-    # as many pairs that with more certain ones.
+    # Languages without pairs are left out. Most pairs are first, and then most certain pairs.
     counts = style.frame_of(cells).pivot(index="row", columns="column", values="value")
     counts = counts.assign(total=counts.sum(axis=1))
     counts = counts[counts["total"] > 0]

@@ -1,7 +1,7 @@
 """Declare names of phenomena and formulas of MultiBLiMP's exhibits, and make cells of accuracies.
 
 A cell is one number of an exhibit (a table or figure). ``read_accuracies`` reads the rows that most
-exhibits need, and ``accuracy_cell`` makes a cell of some of them. A formula computes a cell's
+exhibits need, and ``accuracy_cell`` makes a cell of some rows. A formula computes a cell's
 number from rows of a table. Its sentence is for readers: "count where verb_value is SG ÷ sum of
 count". Formulas are functions with ``@formula``, and constants made by ``Formula``.
 """
@@ -80,7 +80,7 @@ def ratio(rows: pd.DataFrame, n: int) -> float:
 
 @formula("({low} × low + {mid} × mid + {high} × high) ÷ {total}")
 def weighted_values(rows: pd.DataFrame, low: int, mid: int, high: int, total: int) -> float:
-    """Return the mean over resource groups, weighted by their pairs ``low``, ``mid``, ``high``."""
+    """Return the mean over resource groups, weighted by pairs: ``low``, ``mid``, ``high``."""
     values = rows.set_index("column")["value"]
     return float((low * values["low"] + mid * values["mid"] + high * values["high"]) / total)
 

@@ -204,7 +204,7 @@ class Painter:
         indent = max(Run(name, SMALL).width for name in TREE_LINES) + 10
         room = self.width - indent
         columns = fitting(columns, {*colours}, room)
-        # Arcs lead from the verb to the subject and to its auxiliary, if it has one that agrees.
+        # Arcs lead from the verb to its subject, and to the agreeing word if this is an auxiliary.
         dependents = {subject, inflected} - {verb}
         short_first = sorted(dependents, key=lambda word: (abs(verb - word), word))
         # Each line of the words (forms, lemmas, …) has a common baseline, below the arcs.

@@ -39,8 +39,8 @@ class Combination(NamedTuple):
 
 
 ValuesOf = Callable[[str, str, str | None], Set[str]]
-"""Function of a feature, a form and its annotation that returns the form's possible values. For
-example ("Number", "sheep", None) gives {"SG", "PL"}."""
+"""Function of a feature, a form and the form's annotation that returns the form's possible values:
+("Number", "sheep", None) gives {"SG", "PL"}."""
 COUNTED_COLUMNS = ("kind", "order", "subject_form", "subject_feats", "form", "feats")
 """Columns of candidates from which combinations are counted."""
 
@@ -70,9 +70,9 @@ def load_evidence(
     def load(
         column: str, parts_of_speech: Sequence[str], query: lookup.Query, participles: bool
     ) -> ValuesOf:
-        """Return the function for the forms in a column of the candidates, with their readings.
+        """Return the function for the forms in a ``column`` of the candidates.
 
-        Only readings that fit the query count, such as the nominative of subjects.
+        Only readings of a form that fit the query count, such as the nominative of subjects.
         """
         forms = lookup.spellings(candidates[column], any_case, lang)
         lexicons = [

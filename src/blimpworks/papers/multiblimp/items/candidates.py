@@ -73,7 +73,7 @@ def check_each(values: Strings, predicate: Callable[[Any], bool]) -> words.RowMa
 
 
 def _heads_of(nodes: TreebankWords, dependents: words.RowMask) -> words.RowMask:
-    """Return a mask of the words that are heads of these dependents."""
+    """Return a mask of the words that are heads of ``dependents``."""
     mask = np.zeros(len(nodes.head), bool)
     heads = nodes.head[dependents]
     mask[heads[heads >= 0]] = True
@@ -166,7 +166,7 @@ def _possible_subjects(
     options: MultiblimpOptions,
     counts: dict[str, int],
 ) -> RowNumbers:
-    """Return the rows of subjects that could agree with a verb; add the others to ``counts``."""
+    """Return the rows of subjects that could agree; count the others in ``counts`` by reason."""
     subjects = np.flatnonzero((nodes.deprel == "nsubj") & (nodes.head >= 0))
     counts["subjects"] = len(subjects)
 

@@ -150,7 +150,8 @@ class Paradigms:
     ) -> float | None:
         """Return the share among verbs with forms in both cells; None for fewer than ``ENOUGH``.
 
-        ``ending`` is the end of the verbs' lemmas. One cell has the subject's values in ``slot``.
+        ``ending`` is the end of the verbs' lemmas. One cell has the values ``subject`` in ``slot``,
+        the second cell has ``other_values`` in ``other_slot``.
         """
         share_a_form: list[bool] = []  # for each verb
         other_verbs = {} if slot == other_slot else self._verbs_by_slot.get(other_slot, {})
@@ -206,7 +207,7 @@ class Trace(NamedTuple):
 class Inflector:
     """Finder of verbs' other forms by an agreement ``feature``.
 
-    ``verbs`` and ``subjects`` are lexicons of these words in the order of ``lookup.SOURCES``.
+    ``verbs`` and ``subjects`` are the lexicons of ``load_resources``, one of each source, in order.
     """
 
     def __init__(

@@ -53,13 +53,10 @@ class LexiconEntry(NamedTuple):
 
 POS_OF_UPOS = {"VERB": "V", "AUX": "V", "NOUN": "N"} | {n: n for n in ("PRON", "ADJ", "DET", "ADV")}
 """Part of speech in the lexicon, keyed by that of treebanks; others have no entries."""
-
 WORD_COLUMNS = ("word", "lemma", "form", "upos", "feats", "deprel", "misc")
-
 UnimorphRow = tuple[str, str, str]
 """Lemma, form and tags of a UniMorph table: ("sing", "sings", "V;PRS;3;SG")."""
-
-TABLE = Path(__file__).with_name("unimorph_patches.tsv")
+PATCHES_FILE = Path(__file__).with_name("unimorph_patches.tsv")
 DROPPED = "\t\t"
 """Line that replaces a line to leave out; it has neither lemma nor form."""
 PLAIN_WORD = re.compile(r"[a-z]+")
@@ -79,7 +76,7 @@ class Patch(Strict):
 @cache
 def patches_of(lang: str) -> tuple[Patch, ...]:
     """List the patches of a language in order. Raises UserError for a patch of unknown kind."""
-    return tuple(patch for patch in read_rows(Patch, TABLE) if patch.lang == lang)
+    return tuple(patch for patch in read_rows(Patch, PATCHES_FILE) if patch.lang == lang)
 
 
 def patch_line(line: str, lang: str, table: str) -> str:

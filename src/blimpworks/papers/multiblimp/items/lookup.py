@@ -8,8 +8,8 @@ readings of word forms, from UniMorph and from treebanks (ud); ``features`` is c
     sing   sing   V    Mood=IND|Number=PL                 ud        12
 
 A query has the accepted values of features: ``{"Number": {"SG"}, "Mood": {"IND"}}``. The tightest
-rows that fit it have the fewest features besides. Source: MultiBLiMP 1.0, section 4.3; the rules of
-matching follow the authors' code.
+rows that fit a query have the fewest further features.
+Source: MultiBLiMP 1.0, section 4.3; the rules of matching follow the authors' code.
 """
 
 from collections import Counter, defaultdict
@@ -27,8 +27,8 @@ SOURCES = ("unimorph", "ud")
 SUBJECT_PARTS = ("N", "PRO", "PRON")
 """Parts of speech of possible subjects."""
 RARE = 10
-"""A reading is rare if another reading of its form is more than this many times as frequent. It
-is also rare if another lemma has the same form and features more often."""
+"""A reading is rare if another reading of its form is more than this many times as frequent. A
+reading is also rare if another lemma has the same form and features more often."""
 AGREEING = (
     *("Number", "Number[subj]", "Person", "Person[subj]", "Gender", "Gender[subj]"),
     *("Animacy", "SubGender"),
@@ -154,8 +154,8 @@ def _inflecting_column(
 ) -> str | None:
     """Choose, among ``names`` ("Number[subj]", "Number"), the feature by which rows inflect.
 
-    A single name is chosen if any row states it. Of several names, those with two values or more
-    are compared, and the one whose rarest value has most rows is chosen. None if there is none.
+    A single name is chosen if any row states it. Of several names, only those with two values or
+    more count, and the name whose rarest value has most rows is chosen. None if no name counts.
     """
     if len(names) == 1:
         return names[0] if names[0] in _stated_features(readings) else None
@@ -218,7 +218,7 @@ def find_contrasts(
 ) -> list[LexiconRow]:
     """Find the tightest rows of the row's lemma with another value in ``column``.
 
-    For *sings* (SG) it finds *sing* (PL). The rows found must fit all other features that ``row``
+    For *sings* (SG) it finds *sing* (PL). These rows must fit all other features that ``row``
     defines. If ``row`` leaves the column open, there is no contrast. As in the authors' code, a row
     without the column counts as one with another value (Number[subj] has no assumed value). With
     ``strict``, rare readings are left out, and rows that differ in features beside agreement.

@@ -181,7 +181,7 @@ def _columns_of(
 ) -> Row:
     """Return the columns that all pairs of a candidate share, except those of the sentence."""
     row, verb, attractors = candidate
-    # Take the label of the test of this type of verb, else of that of both types, else "?".
+    # A value has the label of the test of this type of verb, or else of both types; "?" without.
     good_labels = []
     for value in trace.own_values:
         label = labels.get((row["kind"], row["order"], value))

@@ -75,7 +75,7 @@ def select_pairs(
 def compute_weights(pairs: Sequence[PairRow], published: bool) -> list[float]:
     """Compute each pair's weight: one over the product of its traits' relative frequencies.
 
-    ``pairs`` are those of one condition. A subject of half of them has the frequency 0.5.
+    ``pairs`` are those of one condition. A subject of half of the pairs has 0.5.
     """
     traits_of_pairs = []
     for pair in pairs:
@@ -144,7 +144,7 @@ def sample_pairs(
         members = [pair for pair in members if pair["item_id"] not in used_ids]
         condition_counts.update(map(id, members))
         phenomenon, grammatical, ungrammatical, order, inflected = condition
-        # The first pair with a value decides on its label, so it comes last.
+        # Later entries replace earlier ones, so in reverse the first pair with a value decides.
         labels: dict[str, str] = {}  # {value: label}
         for pair in reversed(members):
             labels |= zip(pair["grammatical"].split("|"), pair["label"].split("|"), strict=True)

@@ -387,6 +387,7 @@ def _number_cells(ratings: pd.DataFrame, people: pd.DataFrame, per_pair: int) ->
         numbers["Two judgements agree (%)"] = formulas.agreement(per_pair), RATED
     for row, (formula, source) in numbers.items():
         rows = ratings if source == RATED else people
+        # The formulas of other rows get the whole table.
         where = {"left_out": True} if row == LEFT_OUT else {}
         form = ".1f" if "%" in row else ",.0f"
         yield formula_cell(rows, (row, NUMBER), formula, source, where, form)

@@ -71,7 +71,7 @@ class Attested:
                     f"the language pack's key 'attestation.wordfreq' is {code!r}, for which "
                     f"wordfreq has no list; expected one of {available}, or null to do without."
                 ) from None
-        # A spelled form may have several words; each of them is attested.
+        # A form may be spelled as several words, each of which is then attested.
         self.forms = {word for form in forms for word in form.split()}
 
     def first_attested(self, forms: Iterable[str]) -> str:

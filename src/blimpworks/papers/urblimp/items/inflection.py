@@ -126,7 +126,7 @@ class Government(Strict):
     paradigm: str | None = None
     """Paradigm of the following word, in place of its lemma."""
     cells: tuple[CellName, ...]
-    """Features of accepted cells; if a word's form fills several, the first of these counts."""
+    """Features of accepted cells; the first cell that the word's form fills is its reading."""
 
     @model_validator(mode="after")
     def _check_following_word(self) -> Self:

@@ -126,7 +126,7 @@ def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> It
         space = bool(row["space_after"])
         yield TreeWord(form, head, relation, features, space or bool(end))
         if end:
-            # If the token is an auxiliary itself, its end belongs to the same verb.
+            # The end of an auxiliary belongs to the auxiliary's verb.
             if not relation.startswith((AUX, "cop", "compound")):
                 head = indices[row["word"]]
             features = {"form": end, "lemma": end, "upos": "AUX", "xpos": ""}
