@@ -209,7 +209,8 @@ class Painter:
         short_first = sorted(dependents, key=lambda word: (abs(verb - word), word))
         # Each line of the words (forms, lemmas, …) has a common baseline, below the arcs.
         top = self.y + ARC_STEP * len(short_first) + 2
-        lines = [[*filter(None, runs)] for runs in zip_longest(*(c.runs for c in columns))]
+        rows = zip_longest(*(column.runs for column in columns))  # None below shorter columns
+        lines = [[run for run in runs if run is not None] for runs in rows]
         steps = [step(above, below) for above, below in pairwise([[], *lines])]
         baselines = [top + 1.5 + total for total in accumulate(steps)]
         # Spare room widens the gaps. Words are from right to left in a language that is so written.

@@ -248,6 +248,7 @@ def certain_features(readings: Sequence[Sequence[Reading]]) -> dict[str, str]:
     features = {}
     for name in ("Gender", "Number"):
         for word_readings in readings:
+            # ``value`` is None if the readings differ, and if all of them lack the feature.
             values = {reading.cell.get(name) for reading in word_readings}
             value = values.pop() if len(values) == 1 else None
             if value is not None:
