@@ -25,7 +25,7 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
             numbers[row.exhibit].append(row)
     # Number of minimal sets that masked models were scored on.
     sizes = {(row.row, row.column): int(row.value or 0) for row in numbers["table7"]}
-    of_table1: dict[tuple[str, str], PrintedAccuracy] = {}  # by (row, column)
+    accuracies_of_table1: dict[tuple[str, str], PrintedAccuracy] = {}  # by (row, column)
     for row in (*numbers["table1"], *numbers["table2"], *numbers["table3"]):
         lang, _, model = row.column.partition(" ")
         if row.exhibit == "table2":
@@ -41,10 +41,10 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
         n = sizes.get((row.row, f"{lang} {model}"))
         accuracy = printed_accuracy(row, "an accuracy from 0 to 1", most=1, n=n, **fields)
         if row.exhibit == "table1":
-            of_table1[row.row, row.column] = accuracy
+            accuracies_of_table1[row.row, row.column] = accuracy
         yield accuracy
     for gain in numbers["table4"]:
-        before = of_table1.get((gain.row, gain.column))
+        before = accuracies_of_table1.get((gain.row, gain.column))
         if before is not None and gain.value is not None:
             yield replace(
                 before,

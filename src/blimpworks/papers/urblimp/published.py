@@ -33,7 +33,7 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
             continue
         yield printed_accuracy(
             row,
-            "percent, of a paradigm that table10 has the number of pairs of",
+            "percent, and the paradigm's number of pairs in table10",
             valid=paradigm in sizes and paradigm in PARADIGMS,
             model=model,
             lang=LANG,

@@ -37,7 +37,7 @@ STUB = ("Subject", "Verb", "Order")
 """Columns of Table 1 before the numbers; a row's name joins their texts: "SG PL VS"."""
 VALUE_COLUMNS = ["subject_value", "verb_value"]
 Table1Cells = tuple[list[Cell], set[shared.Place], list[str]]
-"""Cells of Table 1, (row, column) of the bold cells, and names of languages in print order."""
+"""Cells of Table 1, (row, column) of bold cells, and names of the languages in print order."""
 
 
 def table1(tables: shared.Tables, labels: Labels) -> Exhibit:

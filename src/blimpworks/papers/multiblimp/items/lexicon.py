@@ -230,7 +230,7 @@ def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[
         texts = [f"{name}_{value}" for name, value in sorted(ud_features.items())]
         authors_texts[entry] = ";".join([pos, *texts])
 
-    # Drop entries whose lemma and features have a far more frequent form.
+    # Drop entries beside a far more frequent entry that differs only in its form.
     highest: Counter[LexiconEntry] = Counter()  # {entry without its form: frequency}
     for entry, count in counts.items():
         any_form = entry._replace(form="")

@@ -139,7 +139,7 @@ PARTICIPLE = "ptcp"
 """Value of the items' column ``kind`` if a participle agrees, else "verb" or "aux"."""
 
 STATED_AS = {"Number": ("Number[subj]", "Number"), "Person": ("Person",), "Gender": ("Gender",)}
-"""Features of lexicon rows that may state an agreement feature; ``load_lexicon`` takes one.
+"""{agreement feature: features of lexicon rows that can state it}; ``load_lexicon`` takes one.
 Number[subj] is the number of a verb's subject, in languages whose verbs also agree with objects."""
 CONDITIONS = {("eng", "sv#"): {"Tense": "Pres", "Person": "3"}}
 """UD features that a word must have to show a phenomenon, keyed by language and phenomenon. English

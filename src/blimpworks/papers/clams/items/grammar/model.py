@@ -295,7 +295,7 @@ def _parser() -> Lark:
 
 @v_args(inline=True)
 class _Reader(Transformer[Token, None]):
-    """Collector of the statements of files, which are read one after another."""
+    """Collector of files' statements; lark calls its methods, named after rules of the grammar."""
 
     def __init__(self) -> None:
         super().__init__()
