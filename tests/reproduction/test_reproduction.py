@@ -361,9 +361,9 @@ def test_printed_accuracies_have_counts_intervals_and_their_place(tmp_path, monk
         ("clams", "table2", "prep eng 92", "table2: row 'prep', column 'eng' is '92'; expected an"),
         ("lmentry", "table50", "phi-4 homophones 50", "table54"),
         ("blimp", "table4", "binding gpt2-large 80", "row 'binding'.*expected a paradigm's name"),
-        ("urblimp", "table7", "honorific m 1.00", "expected percent, of a paradigm"),
-        ("urblimp", "table7", "passive m 1.00", "expected percent, of a paradigm"),
-        ("urblimp", "table7", "aspect m 100.01", "expected percent, of a paradigm"),
+        ("urblimp", "table7", "honorific m 1.00", "expected percent, and the paradigm"),
+        ("urblimp", "table7", "passive m 1.00", "expected percent, and the paradigm"),
+        ("urblimp", "table7", "aspect m 100.01", "expected percent, and the paradigm"),
     ],
 )
 def test_a_printed_accuracy_that_cannot_be_one_is_refused(tmp_path, name, table, printed, message):

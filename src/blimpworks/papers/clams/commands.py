@@ -42,7 +42,7 @@ def count_sets(
 
 @command(calls=f"{CLAMS}.items.build:build_items", packages=shared.ARROW)
 def build_clams_items(
-    sets: list[Path] = argument("Evaluation sets, called as paradigms."),
+    sets: list[Path] = argument("Evaluation sets; a file's stem is its paradigm."),
     lang: str = shared.LANG,
     output: Path = written("Items table to write."),
     options: ClamsOptions = settings(
@@ -81,7 +81,8 @@ def generate_sets(
     from blimpworks.papers.clams.items.grammar import generator
 
     inputs = generator.files_read(grammars, common)
-    params = {"variant": variant, "common": len(inputs) > len(grammars)}
+    reads_common = inputs != grammars
+    params = {"variant": variant, "common": reads_common}
     with generate_sets.job(inputs=inputs, outputs=output, params=params) as job:
         counts = generator.generate_sets(grammars, common, output, variant)
         job.note(lines=dict(zip(map(str, output), counts, strict=True)))
@@ -95,7 +96,7 @@ def try_grammar(
         "As the authors' program does, or with its faults put right.", default="published"
     ),
     show: int = option("Minimal sets to show of each template.", default=3, min=0),
-    vocabulary: Path | None = option("Words, one a line: which ones does it lack?", default=None),
+    vocabulary: Path | None = option("Word list; its missing words are shown.", default=None),
 ) -> None:
     """Show what a grammar would generate, and what is odd in it; write nothing.
 

@@ -19,16 +19,17 @@ RANKS: dict[str, tuple[int | None, ...]] = {}
 for _row in read_cells(Path(__file__).with_name("wals.tsv")):
     _ranks = (None if rank == "-" else int(rank) for rank in _row["degrees"].split())
     RANKS[_row["feature"]] = tuple(_ranks)
-"""{feature: rank of each category, in WALS's order}; None for a category without a rank."""
+"""{feature: ranks (or None) of its categories in WALS's order}, such as {"28A": (1, 3, 2, 4)}."""
 Categories = Mapping[str, Mapping[str, int]]
 """{language of WALS: {feature: category, a number from 1}}, such as {"eng": {"22A": 2}}."""
 
 
-def value_of(feature: str, number: int) -> float | None:
-    """Return a category's value from 0 to 1; None for a category without a rank."""
+def value_of(feature: str, category: int) -> float | None:
+    """Return the value (0 to 1) of a category, a number from 1; None for one without a rank."""
     ranks = RANKS[feature]
-    rank = ranks[number - 1]
-    return None if rank is None else rank / max(value for value in ranks if value is not None)
+    rank = ranks[category - 1]
+    highest_rank = max(number for number in ranks if number is not None)
+    return None if rank is None else rank / highest_rank
 
 
 def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -50,6 +51,7 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
     for location, element in _read(elements, ("pk", "id", "number")):
         element_feature = element["id"].partition("-")[0]
         if element_feature in RANKS:
+            # 0 is no category.
             number = int(element["number"]) if element["number"].isdecimal() else 0
             if not 1 <= number <= len(RANKS[element_feature]):
                 raise UserError(
@@ -75,23 +77,26 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
 
 
 def choose_languages(categories: Categories, languages: Path) -> dict[str, str]:
-    """Return a WALS language for each ISO 639-3 code: of several, the first with most features."""
+    """Return {ISO 639-3 code: WALS language with most features, the first by ID among equals}."""
     rows = sorted(_read(languages, ("ID", "ISO639P3code")), key=lambda entry: entry[1]["ID"])
-    lost = categories.keys() - {row["ID"] for _, row in rows}
-    if lost:
+    absent = categories.keys() - {row["ID"] for _, row in rows}
+    if absent:
         raise UserError(
-            f"{languages} has no row of {min(lost)!r}, nor of {len(lost) - 1} other languages that "
-            "have values; expected all of WALS's. Take both from one release."
+            f"{languages} has no row of {min(absent)!r}, nor of {len(absent) - 1} other languages "
+            "that have values; expected all of WALS's. Take both from one release."
         )
     chosen: dict[str, str] = {}
-    for lang, name in ((row["ISO639P3code"], row["ID"]) for _, row in rows):
-        if lang and len(categories.get(name, {})) > len(categories.get(chosen.get(lang, ""), {})):
-            chosen[lang] = name
+    most_features: dict[str, int] = defaultdict(int)
+    for _, row in rows:
+        lang, name = row["ISO639P3code"], row["ID"]
+        count = len(categories.get(name, {}))
+        if lang and count > most_features[lang]:
+            chosen[lang], most_features[lang] = name, count
     return chosen
 
 
 def build_morphology(values: Path, elements: Path, languages: Path, output: Path) -> int:
-    """Write the WALS features of languages with values from 0 to 1; return how many languages."""
+    """Write each language's WALS features, valued from 0 to 1; return the number of languages."""
     categories = read_categories(values, elements)
     rows = [
         {

@@ -21,11 +21,11 @@ from blimpworks.papers.clams.items.sets import GRAMMAR, SET, expected_pairs, lan
 from blimpworks.papers.clams.settings import ClamsOptions, counts_one_more, methods_of, variant_of
 
 SERIES = {row["series"]: row for row in read_cells(Path(__file__).with_name("series.tsv"))}
-"""The series of models, each with architecture, scope, heading of columns, and the paper's model.
-"""
+"""{series of models: its architecture, scope, heading of columns, and the paper's model}."""
 MONO, MULTI, BERT, MBERT = SERIES
-"""LSTMs of one language, LSTMs of all languages, and masked models likewise."""
+"""The series: monolingual and multilingual LSTMs, English BERT, multilingual BERT."""
 PRINTED_MODELS = {series: row["model"] for series, row in SERIES.items()}
+"""{series: the paper's model}."""
 
 
 def _options(campaign: Campaign) -> ClamsOptions:
@@ -56,7 +56,7 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 
 def other_items(campaign: Campaign, lang: str) -> str:
-    """Return a phrase for sets that a grammar of the campaign generates; empty for other sets."""
+    """Say how items differ from the released ones: by a grammar of the campaign; "" if not."""
     generated = lang in _options(campaign).grammars and our_grammars(campaign, lang)
     return "sets of a grammar of ours" if generated else ""
 
@@ -77,7 +77,7 @@ def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str
         for name, row in catalogue.models_of(BENCHMARK).items():
             if (row.architecture, row.scope) == (declared["architecture"], declared["scope"]):
                 candidates[catalogue.row_of(name)].append(name)
-        first_models = [*candidates.values(), []][0]
+        first_models: list[str] = next(iter(candidates.values()), [])
         chosen[series] = candidates.get(declared["model"], first_models)
     return chosen
 
@@ -89,7 +89,7 @@ def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
     """
     models = clams_models(campaign, catalogue)
     released = [row for row in catalogue.sources.values() if row.kind == "corpus"]
-    available = released and all(is_usable(campaign, row) for row in released)
+    can_use_released = released and all(is_usable(campaign, row) for row in released)
     texts = []
     for name in (*models[MONO], *models[MULTI]):
         recipe = campaign.training.recipes.get(catalogue.models[name].recipe)
@@ -103,16 +103,21 @@ def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
             if lang in catalogue.languages and number:
                 limits.append(f"{number:,} of {catalogue.languages[lang].name}")
         corpus = ", ".join(["treebanks and plain text", *limits])
-        if available and options.released and options.words == "whitespace":
+        # Released corpora are tokenised, so other settings of ``words`` do not use them.
+        if can_use_released and options.released and options.words == "whitespace":
             corpus = "the authors' Wikipedia text"
         size = f"{recipe.layers} × {recipe.hidden} units, embeddings of {recipe.embedding}"
         texts.append(f"{catalogue.row_of(name)} ({size}, trained on {corpus})")
+    # A model's seeds have the same text.
     counts = Counter(texts).items()
     return "; ".join(f"{text}, {n} {'seed' if n == 1 else 'seeds'}" for text, n in counts)
 
 
 def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Return for captions how LSTMs decide pairs and what counts as right."""
+    """Return for captions how LSTMs decide pairs and what counts as right.
+
+    {"unknown_words": "critical", "method": "without_end", "ties": "right", "counting": "published"}
+    """
     options = _options(campaign)
     method = find_method(methods_of(options, "lstm")[0]).name
     return {
@@ -153,7 +158,8 @@ PAPER = Paper(
             languages=languages,
             methods=lambda campaign, architecture: methods_of(_options(campaign), architecture),
             expected_units=expected_pairs,
-            # 8.7 words (7.6 to 9.9 by language, with the stop), mostly of one token, and an end.
+            # 8.7 words (7.6 to 9.9 by language, with the full stop), mostly of one token, and an
+            # end-of-sentence token.
             tokens=10.0,
             # published: the authors' LSTM code counts a pair as right unless the surprisal of its
             # grammatical sentence is greater, so ties are right, such as two unknown words. Their

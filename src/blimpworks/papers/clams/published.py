@@ -18,33 +18,33 @@ NO_ACCURACIES = {"perplexity", "average", "agreement average", "reflexives avera
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Yield each printed accuracy once; those with capitals are sums of Tables 1 and 4."""
+    """Yield each printed accuracy once; with capitals, Table 1's plus the gain of Table 4."""
     numbers: dict[str, list[PublishedRow]] = defaultdict(list)  # by exhibit
     for row in printed:
         if row.value is not None and row.row not in NO_ACCURACIES:
             numbers[row.exhibit].append(row)
     # Number of minimal sets that masked models were scored on.
     sizes = {(row.row, row.column): int(row.value or 0) for row in numbers["table7"]}
-    of_table1: dict[tuple[str, str], PrintedAccuracy] = {}  # by (row, column)
+    accuracies_of_table1: dict[tuple[str, str], PrintedAccuracy] = {}  # by (row, column)
     for row in (*numbers["table1"], *numbers["table2"], *numbers["table3"]):
         lang, _, model = row.column.partition(" ")
         if row.exhibit == "table2":
             model = MULTILINGUAL
         elif row.exhibit == "table3":
             lang, model = ENGLISH, row.column
-            # Table 2 has the same accuracies.
+            # Table 2 has these accuracies of multilingual BERT already.
             if model == MULTILINGUAL and row.row in clams.CONSTRUCTIONS:
                 continue
         reflexive = row.row in clams.ENGLISH_REFLEXIVES
-        names: dict[str, Any] = {"model": model, "lang": lang, "paradigm": row.row}
-        names["phenomenon"] = clams.REFLEXIVES if reflexive else clams.AGREEMENT
+        fields: dict[str, Any] = {"model": model, "lang": lang, "paradigm": row.row}
+        fields["phenomenon"] = clams.REFLEXIVES if reflexive else clams.AGREEMENT
         n = sizes.get((row.row, f"{lang} {model}"))
-        accuracy = printed_accuracy(row, "an accuracy from 0 to 1", most=1, n=n, **names)
+        accuracy = printed_accuracy(row, "an accuracy from 0 to 1", most=1, n=n, **fields)
         if row.exhibit == "table1":
-            of_table1[row.row, row.column] = accuracy
+            accuracies_of_table1[row.row, row.column] = accuracy
         yield accuracy
     for gain in numbers["table4"]:
-        before = of_table1.get((gain.row, gain.column))
+        before = accuracies_of_table1.get((gain.row, gain.column))
         if before is not None and gain.value is not None:
             yield replace(
                 before,

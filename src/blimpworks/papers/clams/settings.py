@@ -17,13 +17,14 @@ class ClamsDecisions(Strict):
     """
 
     alternates: Variant | None = None
-    """published: a vary statement with attributes also gives the grammatical sentence as an
-    ungrammatical one. It loses words that its name has without attributes, and the last varied word
-    alone decides; corrected: it does neither, and all varied words decide. No released grammar is
-    concerned."""
+    """published: if all items of a vary statement have attributes (``V[s]``), the grammatical
+    sentence is also given as an ungrammatical one. A word with an item's name but without its
+    attributes (``V[p]``) is lost, with all words before it. Of several varied words, the last one
+    decides. corrected: no sentence is repeated, no word is lost, and all varied words decide. No
+    released grammar is concerned."""
     counting: Variant | None = None
-    """published: a correct item too many is counted in each set that an LSTM is tested on, (c + 1)
-    / (n + 1); corrected: c / n."""
+    """Accuracy of an LSTM on a set with c of n pairs right. published: (c + 1) / (n + 1), because
+    the authors' script counts from 1; corrected: c / n."""
     capitals: Variant | None = None
     """published: with a capital first letter, the rest of the first word is lower-cased; corrected:
     it stays."""
@@ -74,5 +75,5 @@ def methods_of(options: ClamsOptions, architecture: str) -> Methods:
 
 
 def counts_one_more(options: ClamsOptions, architecture: str) -> bool:
-    """Tell whether a correct item too many is counted in each set, as in the authors' script."""
+    """Tell whether accuracy is (c + 1) / (n + 1), with c of n pairs right, as the authors' is."""
     return architecture == "lstm" and variant_of(options, "counting") == "published"

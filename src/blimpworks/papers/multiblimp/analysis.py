@@ -82,8 +82,8 @@ def frequencies(
 ) -> list[dict[str, object]]:
     """Return rows of frequencies: each language's counts, summed over its codes, and rank.
 
-    ``codes`` has only languages whose codes in GlotCC are others than ISO 639-3's. ``totals`` are
-    the counts of each code there. A language without text has the counts 0.
+    ``codes`` has the languages whose codes in GlotCC are not their ISO 639-3 code. ``totals`` are
+    GlotCC's counts by code. A language without text has the counts 0.
     """
     rows: list[dict[str, object]] = []
     for lang in sorted(languages):
@@ -114,6 +114,7 @@ SIZE, FREQUENCY = "size", "frequency"
 effect of size. The standardised logarithm of the number of parameters fits its numbers best
 (docs/multiblimp_numbers.md)."""
 CHAT = "post-training"
+"""Term of chat models against base models."""
 ENOUGH_LANGUAGES = 4
 """Fewest languages for a curve of two parameters."""
 Rows = list[dict[str, Any]]
@@ -143,11 +144,11 @@ def fit_size(accuracies: pd.DataFrame, models: Facts) -> tuple[Rows, str]:
         return [], "too few models of known size and with all languages (fewer than two)"
     means = means[sized_models]
     facts = pd.DataFrame([models[name] for name in sized_models], index=sized_models)
-    # Predictors that are the same for all models are left out.
     size = statistics.standardise(facts["parameters"].astype(float).map(math.log10))
     predictors = pd.DataFrame({SIZE: size, CHAT: (facts["tuning"] == "chat").astype(float)})
-    families = pd.get_dummies(facts["family"], prefix="family", prefix_sep=" ", dtype=float)
-    predictors = statistics.varying(predictors.join(families.iloc[:, 1:]))
+    families = pd.get_dummies(facts["family"], "family", " ", drop_first=True).astype(float)
+    # Predictors that are the same for all models are left out.
+    predictors = statistics.varying(predictors.join(families))
     if not statistics.enough(predictors):
         return [], f"too few models of known size and with all languages ({len(sized_models)})"
     if not statistics.estimable(predictors):
@@ -246,9 +247,8 @@ def fit_regressions(
     terms, _ = fit_size(rows, models)
     residual_rows: Rows = []
     for path in frequencies:
-        curves, residual_rows = fit_frequency(
-            rows, tables.read_table(FREQUENCIES, path).to_pandas()
-        )
+        counts = tables.read_table(FREQUENCIES, path).to_pandas()
+        curves, residual_rows = fit_frequency(rows, counts)
         terms += curves
     tables.write_rows(terms, tables.REGRESSIONS, output)
     tables.write_rows(residual_rows, tables.RESIDUALS, residuals)
@@ -280,7 +280,7 @@ TEXTLESS = "margin: without text"
 """The row's n is the number of pairs of languages without text in the corpus."""
 FEW, COLLINEAR = "margin: too few pairs", "margin: collinear"
 CONSTANT = "margin: constant"
-"""Reasons why nothing could be estimated."""
+"""Nothing could be estimated, because of few pairs, collinear factors or equal margins."""
 
 
 def _region_tokens(side: Side) -> np.ndarray:
@@ -299,8 +299,8 @@ def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
     ``scores`` has the scores of the same item in each row. Distance is that of subject and verb in
     words. Length, in words between spaces, and perplexity, per token, are the grammatical
     sentence's. The subword delta is the number of tokens of the right form minus that of the wrong
-    form. Attractors between subject and verb are congruent if they have the subject's value; both
-    indicators are 1 if there are such attractors.
+    form. Attractors between subject and verb are congruent if they have the subject's value. A
+    factor of attractors is 1 if there are such attractors, and otherwise 0.
     """
     frame = items.select(ITEM_COLUMNS).to_pandas().astype({"lang": object, "phenomenon": object})
     good, bad = (side_of(items, scores, side) for side in ("good", "bad"))
@@ -330,7 +330,8 @@ def fit_margin(rows: pd.DataFrame) -> Rows:
 
     The paper standardises its factors and says no more. Here numbers and both attractor indicators
     are standardised over the pairs of a model, so a coefficient is nats per standard deviation. An
-    agreement type is an indicator: nats above ``REFERENCE``, or else the commonest type.
+    agreement type is an indicator: nats above the type ``REFERENCE``, or above the commonest type
+    if there are no pairs of ``REFERENCE``.
 
     ``rows`` are those of ``factors``, perhaps with the column ``LOG_FREQUENCY``. Rows without a
     score, a critical region or a frequency are left out, and so are factors that don't vary. If no
@@ -377,13 +378,15 @@ def fit_margins(
     counts = [tables.read_table(FREQUENCIES, path).to_pandas() for path in frequencies]
     logs = _log_characters(pd.concat(counts)) if counts else None
     terms: Rows = []
-    for model in dict.fromkeys(model for model, _, _ in scored):
+    paths_by_model: dict[str, list[tuple[Path, Path]]] = {}
+    for model, items, scores in scored:
+        paths_by_model.setdefault(model, []).append((items, scores))
+    for model, paths in paths_by_model.items():
         frames = []
-        for items, scores in [paths for name, *paths in scored if name == model]:
+        for items, scores in paths:
             rows = tables.read_table(tables.ITEMS, items, [*tables.ITEMS.names, *COVARIATES])
-            frames.append(
-                factors(rows, align_scores(rows, tables.read_table(tables.SCORES, scores), scores))
-            )
+            scores_of_rows = tables.read_table(tables.SCORES, scores)
+            frames.append(factors(rows, align_scores(rows, scores_of_rows, scores)))
         frame = pd.concat(frames, ignore_index=True)
         if logs is not None:
             frame[LOG_FREQUENCY] = frame["lang"].map(logs)

@@ -28,9 +28,9 @@ STAGE = "Settings of this stage, as JSON."
 OPTIONS = settings(MultiblimpOptions, STAGE)
 # An option of names between commas; the record has its text, and the function gets the names.
 LIST_OF_NAMES = Use(records=lambda name, text: {name: text}, passes=lambda text, _: listed(text))
-SPECIAL = option("Treatments of its spelling, comma-separated.", use=LIST_OF_NAMES)
+SPECIAL = option("Treatments of the language's spelling, comma-separated.", use=LIST_OF_NAMES)
 FREQUENCIES = option("Frequencies table.", default=list)
-stage = partial(command, pandas=False)
+stage = partial(command, pandas=False)  # pandas takes a second to import
 
 
 @stage(calls=f"{ITEMS}.lexicon:build_lexicon", packages=shared.SPELLING, notes="entries")
@@ -122,7 +122,7 @@ def build_frequencies(
     codes: Path = option("Languages that stand under other codes."),
     output: Path = shared.OUTPUT,
 ) -> None:
-    """Count how much text there is of each language, and rank them by it."""
+    """Count each language's text in a corpus, and rank the languages by it."""
 
 
 @command(calls=f"{ANALYSIS}:fit_regressions", packages=shared.MODELLING, notes="terms", cheap=True)

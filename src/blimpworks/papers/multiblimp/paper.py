@@ -119,6 +119,7 @@ STAGES = {
 def stage_settings(campaign: Campaign, stage: str) -> dict[str, Any]:
     """Return the settings that a stage reads; a change of other settings does not rerun it."""
     sections, decisions = STAGES[stage]
+    # As pydantic takes it: True for a whole section, or the names of some of its fields.
     included: dict[str, bool | set[str]] = dict.fromkeys(sections, True)
     if decisions:
         included |= {"variant": True, "decisions": {*decisions}}

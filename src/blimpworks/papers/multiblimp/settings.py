@@ -23,8 +23,8 @@ class LexiconOptions(Strict):
     """A form is dropped when the most frequent form of its lemma and features is more than this
     many times as frequent."""
     bundle_ratio: float = Field(10.0, ge=1)
-    """A feature bundle that occurs once is dropped when another of its form is more than this many
-    times as frequent. The two differ by at most two tags."""
+    """A feature bundle that occurs once is dropped when another bundle of the form is more than
+    this many times as frequent. The two bundles differ in at most two tags."""
 
 
 class AgreementOptions(Strict):
@@ -76,8 +76,8 @@ class Decisions(Strict):
     if the annotation has none (section 4.2)."""
     contractions: Variant | None = None
     """published: the words of a contraction are written apart in the sentence ("de le");
-    corrected: as in the treebank's text ("du"), and none of them is replaced, unless they are
-    merely written together."""
+    corrected: as in the treebank's text ("du"), and the words are not replaced unless the
+    contraction is merely both words written together."""
     verb_types: Variant | None = None
     """published: agreement is counted over verbs and auxiliaries together; corrected: for each of
     the two, as section 4.2 says."""
@@ -85,18 +85,19 @@ class Decisions(Strict):
     """published: alpha is halved, whatever the number of tests; corrected: it is divided by the
     number of tests that the language has of the phenomenon (section 4.2)."""
     labels: Variant | None = None
-    """published: a value that never agrees is undecided however often it occurs. One that agrees in
-    more than nine of ten of at least six cases is near-universal without significance; corrected:
-    the tests alone decide (section 4.2)."""
+    """published: a value that never agrees is undecided, however often it occurs. If it agrees in
+    six cases or more, and in more than ``null_probability`` of all cases, it is near-universal
+    without significance; corrected: the tests alone decide (section 4.2)."""
     marked_sentences: Variant | None = None
     """published: sentences with a corrected or code-switched word (MISC) are dropped too;
     corrected: only those that section 4.1 names."""
     subject_person: Variant | None = None
-    """published: a subject without a person leaves it open; corrected: nouns are third person, and
-    so are pronouns other than personal and relative ones."""
+    """published: a subject without a person agrees with any person; corrected: nouns are third
+    person, and so are pronouns other than personal and relative ones."""
     other_features: Variant | None = None
     """published: the form in a verb's place may differ in any feature that an entry leaves open;
-    corrected: in none but those of agreement, by readings that aren't rare in the treebank."""
+    corrected: only in features of agreement, and readings that are rare in the treebank do not
+    count."""
     right_forms: Variant | None = None
     """published: the form in a verb's place is wrong by the feature that was changed; corrected: it
     is wrong only if the lexicons don't have it as right for the subject in another mood or
@@ -131,8 +132,8 @@ class Decisions(Strict):
     the five traits of section 4.4."""
     memberships: Variant | None = None
     """published: a pair of several values ("3 -> 1|2") can be drawn in each of its conditions, and
-    then occurs twice; corrected: it belongs only to the first condition that is kept, and to none
-    by a part of a value's name."""
+    then occurs twice; a value such as "3IMP" counts as "3" too; corrected: a pair belongs only to
+    the first condition that is kept, and values are compared as a whole."""
     mcnemar: Variant | None = None
     """published: McNemar's test is always chi-squared with continuity correction, as the p-values
     of Table B.2 are; corrected: exact binomial where two models differ on fewer than 25 pairs."""
@@ -142,7 +143,7 @@ class ExhibitOptions(Strict):
     """Choices of the contents of MultiBLiMP's exhibits."""
 
     table1_languages: tuple[str, ...] = ("nld", "tur")
-    """Languages of Table 1; a campaign without them shows two of its own that inflect."""
+    """Languages of Table 1; a campaign without these shows two of its languages that inflect."""
     table1_phenomenon: str = Field("sv#", pattern="^s[vp][#GP]$")
     """Agreement phenomenon that Table 1 shows."""
     figure2_language: Annotated[str, Field(pattern="^[a-z]{3}$")] | None = None
@@ -160,8 +161,8 @@ class MultiblimpOptions(Strict):
     a treebank. Their draw had no seed, so only the released pairs give the paper's accuracies."""
     released: Literal["hub"] | Path = "hub"
     """Source of released items: the data set on the Hugging Face hub (``hub``; rows of kind
-    ``multiblimp_data`` in the table of sources), or a directory. That has a ``LANG/data.tsv`` of
-    each language, as ``blimpworks export multiblimp`` writes them."""
+    ``multiblimp_data`` in the table of sources), or a directory with a ``LANG/data.tsv`` of each
+    language, as ``blimpworks export multiblimp`` writes them."""
     variant: Variant = "published"
     """Behaviour of the authors' code, or of the paper's text where the two differ."""
     decisions: Decisions = Decisions()

@@ -42,13 +42,13 @@ DECIMALS = 9
 
 
 def compare_scores(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Test pairs of models by Wilcoxon's signed ranks, with Holm's correction for their number.
+    """Test pairs of models by Wilcoxon's signed-rank test, with Holm's correction for all pairs.
 
-    ``scores`` is [observations, models]. Observations that one of the two models lacks are left
-    out, and differences of zero; ties get their mean rank. The two-sided p is exact for up to 50
-    differences, or 13 if some are tied, and else approximated by a normal distribution. It is 1 if
-    no scores differ. The result has a row for each pair, in order, with the columns first, second,
-    n (number of differences), p and holm.
+    ``scores`` is [observations, models]. Observations that a model of the pair lacks are left out,
+    and differences of zero; ties get their mean rank. The two-sided p is exact for up to 50
+    differences, or 13 if some are tied, and otherwise of a normal approximation. It is 1 if no
+    scores differ. Return a row for each pair, in order: first, second (the models), n (number of
+    differences), p and holm (p after the correction).
     """
     rows = []
     for first, second in pairs:
@@ -56,7 +56,7 @@ def compare_scores(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd
         differences = differences[differences != 0]
         p = 1.0
         if len(differences):
-            # "auto" enumerates the signs of few tied differences; "exact" assumes untied ones.
+            # "auto" is also exact for few tied differences; "exact" assumes that none are tied.
             p = float(wilcoxon(differences.to_numpy(), method="auto").pvalue)
         rows.append({"first": first, "second": second, "n": len(differences), "p": p})
     tests = pd.DataFrame(rows, columns=["first", "second", "n", "p"])
@@ -68,6 +68,7 @@ def compare_scores(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd
 # kappas.tsv declares this kappa and two others, each with its reason.
 
 Z = float(norm.ppf(0.975))
+"""Standard errors from an estimate to the ends of its 95 % interval."""
 Counts = NDArray[np.int64]
 """Numbers of judgements [pair, category]; rows have the same sum, ``per_pair``."""
 
@@ -85,16 +86,16 @@ def counts_of(name: str, ratings: pd.DataFrame, per_pair: int) -> Counts:
     """Count judgements in the two categories of a kappa.
 
     Categories "outcomes" are right and wrong. Categories "sentences" are the first and the second
-    sentence of a pair. Their order is random, with the grammatical one first in half of the pairs;
-    it is not the order that participants saw.
+    sentence of a pair. The grammatical sentence is the first in half of the pairs, chosen by hashes
+    of their ids; it is not the order that participants saw.
     """
     pairs = complete_pairs(ratings, per_pair)
     counts = np.column_stack([pairs["sum"], per_pair - pairs["sum"]]).astype(np.int64)
     if KAPPAS[name]["categories"] == "sentences":
         hashes = [blake2b(str(item).encode(), digest_size=8).digest() for item in pairs.index]
-        # In the order of hashes, every second pair has its sentences exchanged.
-        exchanged = sorted(range(len(hashes)), key=hashes.__getitem__)[1::2]
-        counts[exchanged] = counts[exchanged, ::-1]
+        by_hash = sorted(range(len(hashes)), key=hashes.__getitem__)
+        every_second = by_hash[1::2]
+        counts[every_second] = counts[every_second, ::-1]
     return counts
 
 
@@ -123,16 +124,16 @@ def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[flo
     value, n = _kappa(counts, method), len(counts)
     if math.isnan(value) or n < 2:
         return math.nan, math.nan
-    # Pairs with the same counts give the same value when one of them is left out.
+    # The kappa is computed without each pair in turn, but only once for pairs with equal counts.
     _, rows, sizes = np.unique(counts, axis=0, return_index=True, return_counts=True)
-    values = np.array([_kappa(np.delete(counts, row, axis=0), method) for row in rows])
-    mean = float(np.average(values, weights=sizes))
-    error = math.sqrt((n - 1) / n * float(sizes @ (values - mean) ** 2))
+    without_row = np.array([_kappa(np.delete(counts, row, axis=0), method) for row in rows])
+    mean = float(np.average(without_row, weights=sizes))
+    error = math.sqrt((n - 1) / n * float(sizes @ (without_row - mean) ** 2))
     return value - Z * error, min(1.0, value + Z * error)
 
 
 def agreements(ratings: pd.DataFrame, per_pair: int) -> pd.Series:
-    """Return for each minimal pair how often two judgements agree: ⅓ if two of three are right."""
+    """Return for each pair the share of couples of judgements that agree: ⅓ if 2 of 3 are right."""
     pairs = complete_pairs(ratings, per_pair)
     right = pairs["sum"]
     agreeing = right * (right - 1) + (per_pair - right) * (per_pair - right - 1)
@@ -146,18 +147,19 @@ def agreements(ratings: pd.DataFrame, per_pair: int) -> pd.Series:
 BY_TOKEN, BY_SUM = "per_token", "full_sentence"
 DELETION = "deletion"
 LONGEST_EXAMPLE = 14
-"""Most words of the grammatical sentence in the pair that is shown, if there is one so short."""
+"""Most words of a short sentence; a pair with one is shown in preference to others."""
 GROUP_COLUMNS = ("phenomenon", "paradigm", "change")
 Item = dict[Any, Any]
 """A row of a table, by column."""
 
 
 def _decide(evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: float) -> pd.DataFrame:
-    """Return a row for each pair that a model has judged, with margins [nats] by mean and sum.
+    """Return a row for each pair that a model has judged, with decisions by mean and by sum.
 
-    ``items`` and ``scores`` are in the same order; ``row`` is the index in both. "per_token" and
-    "full_sentence" are margins, "per_token right" and "full_sentence right" verdicts: 1, 0, or
-    ``tie`` for a margin of 0.
+    ``items`` and ``scores`` are in the same order. Columns: "per_token" and "full_sentence" are
+    margins [nats]. "per_token right" and "full_sentence right" are 1, 0, or ``tie`` for a margin of
+    0; ``differently`` tells whether they differ, ``unequal`` whether the numbers of tokens do.
+    ``row`` is the pair's index in ``items``.
     """
     good, bad = (side_of(items, scores, side) for side in SIDES)
     pairs: pd.DataFrame = items.select(["item_id", *GROUP_COLUMNS, *SIDES]).to_pandas()
@@ -176,23 +178,21 @@ def _decide(evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: floa
 
 
 def clearest_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None:
-    """Return the pair that shows best how the methods differ; None if they never do.
+    """Return the pair that shows best how mean and sum differ; None if they decide all pairs alike.
 
-    ``pairs`` are rows of ``_decide``; ``deletions`` are numbers of deletions by paradigm. If a
-    deletion is decided differently, the pair is one, of the paradigm with most deletions. Among the
-    remaining pairs, short sentences come first, then the greatest difference of means per token.
+    ``pairs`` are rows of ``_decide``; ``deletions`` are numbers of deletions by paradigm. Pairs by
+    deletion come first, those of the paradigm with most deletions before others. Next come short
+    sentences, then the greatest difference of means per token.
     """
-    differing = [pair for pair in pairs if pair["differently"] and pair["unequal"]]
-    deleted = [pair for pair in differing if pair["change"] == DELETION]
-    for paradigm in sorted(deletions, key=lambda name: (-deletions[name], name)):
-        chosen = [pair for pair in deleted if pair["paradigm"] == paradigm]
-        if chosen:
-            differing = chosen
-            break
 
     def rank(pair: Item) -> tuple[object, ...]:
-        return len(pair["good"].split()) > LONGEST_EXAMPLE, -abs(pair[BY_TOKEN]), pair["item_id"]
+        paradigm_rank = 1, ""
+        if pair["change"] == DELETION:
+            paradigm_rank = -deletions[pair["paradigm"]], pair["paradigm"]
+        is_long = len(pair["good"].split()) > LONGEST_EXAMPLE
+        return paradigm_rank, is_long, -abs(pair[BY_TOKEN]), pair["item_id"]
 
+    differing = [pair for pair in pairs if pair["differently"] and pair["unequal"]]
     return min(differing, key=rank, default=None)
 
 
@@ -211,8 +211,9 @@ def words_of(
 
     ``ends`` [tokens] are the numbers of characters that are complete after each token; ``logprobs``
     [tokens] are in nats; None or NaN for tokens without a score. A token belongs to the word with
-    its last character; a token of white space belongs to the word after it. Tokens after the text
-    make a last row with the word None.
+    its last character. A token of white space belongs to the word after it. So does a token of no
+    character: the first bytes of one, or the end of the text. After the last word, this word is
+    None.
     """
     text_words = text.split()
     word_ends, end_of_word = [], 0
@@ -222,8 +223,7 @@ def words_of(
     counts, bits = [0] * (len(text_words) + 1), [0.0] * (len(text_words) + 1)
     before = 0
     for end, value in zip(ends, logprobs, strict=True):
-        # A token of white space, or of no character (part of the next, or the end of the text),
-        # belongs to the word after it.
+        # The token belongs to the first word that ends after ``reached`` characters or more.
         reached = end if text[before:end].strip() else end + 1
         index = bisect_left(word_ends, reached)
         if value is not None and not np.isnan(value):
@@ -237,7 +237,7 @@ def words_of(
 def compare_lengths(
     results: Sequence[Evaluation], ties: str, output: Path, surprisals: Path
 ) -> dict[str, int]:
-    """Count pairs that mean and sum decide differently, and write one such pair word by word.
+    """Count pairs that mean and sum decide differently, and write the clearest pair word by word.
 
     ``ties`` names the tie policy. Returns the numbers of pairs, and of pairs decided differently.
     """

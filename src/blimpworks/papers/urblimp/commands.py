@@ -20,7 +20,7 @@ def build_urblimp_items(
     tokens: Path = option("Tokens table of the language."),
     sentences: Path = option("Sentences table of the language."),
     output: Path = written("Table of items to write."),
-    counts: Path = written("Table of what became of matches, to write."),
+    counts: Path = written("Table of the rules' matches by outcome, to write."),
     rejected: Path = written("Table of matches without a pair, to write."),
     options: UrblimpOptions = settings(UrblimpOptions, "Options of UrBLiMP, as JSON."),
     lexicon: Path | None = option("Lexicon of the language.", default=None),

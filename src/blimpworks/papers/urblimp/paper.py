@@ -117,7 +117,7 @@ PAPER = Paper(
             options=_options,
             languages=languages,
             methods=lambda campaign, architecture: _options(campaign).methods_of(architecture),
-            # Each language is assumed to have as many pairs as Urdu.
+            # All languages are assumed to have as many pairs as Urdu.
             expected_units=lambda campaign, *_: min(
                 EXPECTED_PAIRS, len(PARADIGMS) * (_options(campaign).per_paradigm or EXPECTED_PAIRS)
             ),

@@ -11,7 +11,7 @@ BENCHMARK, LANG = "urblimp", "urd"
 HUMAN = "human"
 """Model name of people's judgements."""
 _ROWS = read_cells(Path(__file__).with_name("paradigms.tsv"))
-# A phenomenon of several paradigms has a row for each; ``part`` tells them apart.
+# A phenomenon of several paradigms has a row for each, with a ``part``: "noun" or "pronoun".
 PHENOMENON_OF = {row["paradigm"]: row["phenomenon"] for row in _ROWS}
 PHENOMENA = {row["phenomenon"]: row["name"] for row in _ROWS}
 """{phenomenon: printed name}, in the paper's order."""
@@ -23,4 +23,5 @@ PARADIGMS = {
 SHORT_NAMES = {row["paradigm"]: row["short"] for row in _ROWS}
 """{paradigm: short name} for figures."""
 KAPPAS = {row["kappa"]: row for row in read_cells(Path(__file__).with_name("kappas.tsv"))}
-"""{kappa: categories, method of ``fleiss_kappa``, sentence of the formula, title of the row}."""
+"""{kappa: {categories: sentences or outcomes, method: argument of statsmodels' ``fleiss_kappa``,
+sentence: of the formula, title: of the row}}."""

@@ -12,12 +12,12 @@ from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Yield accuracies of models over all pairs of a paradigm, and of people over a part of them.
+    """Yield accuracies of models over all pairs of a paradigm, and of people over some pairs.
 
     The paper does not print how many pairs of a paradigm people judged, so their n is None. Raises
     UserError for an unknown paradigm, or one without a number of pairs.
     """
-    # Pairs of each paradigm by Table 10. ``sound`` is the corrected number if there is one.
+    # Numbers of pairs by paradigm. ``sound`` is the corrected number if there is one; None without.
     rows = [row for row in printed if row.exhibit == "table10"]
     sizes = {row.row: int(row.sound) for row in rows if row.sound}
     for row in printed:
@@ -33,7 +33,7 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
             continue
         yield printed_accuracy(
             row,
-            "percent, of a paradigm that table10 has the number of pairs of",
+            "percent, and the paradigm's number of pairs in table10",
             valid=paradigm in sizes and paradigm in PARADIGMS,
             model=model,
             lang=LANG,

@@ -9,10 +9,13 @@ from blimpworks.annotation.options import ValidationOptions
 from blimpworks.campaign.settings.base import Methods, Positive, TiePolicy, Variant
 from blimpworks.strict import Strict
 
-BY_TOKEN: Methods = ("perplexity", "full_sentence")
-"""Methods of the variant published; the first is shown."""
+METHODS: dict[Variant, Methods] = {
+    "published": ("perplexity", "full_sentence"),
+    "corrected": ("full_sentence", "perplexity"),
+}
+"""Methods of each variant; the first is shown."""
 PSEUDO = {"perplexity": "pseudo_perplexity"}
-"""{method: name of the same expression over scores of models that guess masked tokens}."""
+"""{method: its name for models that guess masked tokens}."""
 BIDIRECTIONAL = ("masked", "encoder-decoder")
 """Architectures that predict a token from the tokens before and after it."""
 
@@ -25,10 +28,10 @@ class UrblimpOptions(Strict):
     the lengths; corrected: that of the higher sum of log-probabilities, because a deletion changes
     the number of tokens. Both are always judged."""
     languages: tuple[str, ...] | Literal["all"] = "all"
-    """Languages of the campaign to make pairs in: all that have rules, or these."""
+    """Languages of the campaign to make pairs in: a list, or all languages that have rules."""
     files: tuple[str, ...] | None = None
     """Treebank files that pairs are made of, by name; a language's other files remain for training
-    text. Null means all, and so do languages with none of these."""
+    text. All files are used if this is null, and in languages with none of the named files."""
     per_paradigm: Positive | None = None
     """Most pairs of each paradigm, taken evenly; null for all."""
     methods: Methods | None = None
@@ -59,7 +62,6 @@ class UrblimpOptions(Strict):
 
     def methods_of(self, architecture: str) -> Methods:
         """Return the methods that decide a pair for models of an architecture (section 3.1)."""
-        by_default = BY_TOKEN if self.variant == "published" else BY_TOKEN[::-1]
-        names = self.methods or by_default
+        names = self.methods or METHODS[self.variant]
         pseudo = PSEUDO if architecture in BIDIRECTIONAL else {}
         return tuple(pseudo.get(name, name) for name in names)

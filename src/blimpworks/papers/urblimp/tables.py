@@ -6,7 +6,7 @@ from blimpworks.tables import ITEMS, read_schema
 # the treebank's; focus_good and focus_bad: the differing parts.
 ITEM_SCHEMA = read_schema(__file__, "schemas/items.tsv", ITEMS)
 KEPT, DROPPED = "kept", "rejected"
-"""Outcomes of matches."""
+"""Outcomes of matches: with a pair, and without one."""
 # Numbers of each rule's matches by outcome and reason.
 RULE_COUNTS = read_schema(__file__, "schemas/rule_counts.tsv")
 # Matches without a pair, with the sentences that were made before the match was rejected.

@@ -43,26 +43,27 @@ def read_morphology(tables: shared.Tables, languages: Collection[str]) -> pd.Dat
     return features[features["lang"].isin(languages)]
 
 
-def in_order(complexity: pd.Series) -> list[list[str]]:
-    """Group languages of equal complexity, the least complex first: [["deu"], ["eng", "fra"]].
+def groups_by_rank(complexity: pd.Series) -> list[list[str]]:
+    """Group languages of equal complexity, the least complex first: [["eng", "fra"], ["deu"]].
 
-    ``complexity``: complexity by language.
+    ``complexity``: complexity by language, such as eng 0.4, fra 0.4 and deu 0.5.
     """
     return [sorted(map(str, tied.index)) for _, tied in complexity.groupby(complexity)]
 
 
 CHANCE = 0.5
 LSTMS = {MONO: ("monolingual", style.BLUE), MULTI: ("multilingual", style.ORANGE)}
-"""Name and colour of the series in Figure 2."""
-SERIES = {MONO: ("LSTM", style.BLUE, "o"), MBERT: ("mBERT", style.VERMILION, "s")}
-"""Name, colour and marker of the series in Figure 3."""
+"""Series of Figure 2: {series: (name, colour)}."""
+FIG3_SERIES = {MONO: ("LSTM", style.BLUE, "o"), MBERT: ("mBERT", style.VERMILION, "s")}
+"""Series of Figure 3: {series: (name, colour, marker)}."""
 COMPLEXITY = "complexity"
 """Column of cells with languages' complexity in Figure 3."""
 MEAN, SD = "mean", "SD"
 FEWEST_RANKED = 3
 """Fewest languages for a rank correlation."""
 LEAST_SPAN = 0.2
-"""Shortest range of accuracies on the axis of Figure 3."""
+"""Shortest range of accuracies on the axis of Figure 3. A shorter one would exaggerate the
+differences between models that all guess."""
 
 
 def fig2(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -108,8 +109,9 @@ def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
     points = style.frame_of(cell for cell in cells if cell.row in x and cell.column != COMPLEXITY)
     sns.scatterplot(
         points.assign(x=points["row"].map(x)), x="x", y="value", hue="column", style="column",
-        palette={name: colour for name, colour, _ in SERIES.values()},
-        markers={name: marker for name, _, marker in SERIES.values()}, s=32, linewidth=0, ax=axes,
+        palette={name: colour for name, colour, _ in FIG3_SERIES.values()},
+        markers={name: marker for name, _, marker in FIG3_SERIES.values()},
+        s=32, linewidth=0, ax=axes,
     )  # fmt: skip
     # Names of neighbouring points alternate between above and below, so that none overlap.
     for rank, row in enumerate(sorted(x, key=lambda row: x[row])):
@@ -122,9 +124,8 @@ def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
             axes.plot([x[row]] * 2, [min(values), max(values)], color=style.GREY, lw=0.5, zorder=1)
     axes.set(xlabel="morphological complexity (CWALS)", ylabel="average accuracy")
     axes.margins(0.12, 0.15)
-    # A shorter range would exaggerate the differences between models that all guess.
-    middle, half = np.mean(axes.get_ylim()), np.ptp(axes.get_ylim()) / 2
-    axes.set_ylim(middle - max(half, LEAST_SPAN / 2), middle + max(half, LEAST_SPAN / 2))
+    middle, half = np.mean(axes.get_ylim()), max(np.ptp(axes.get_ylim()), LEAST_SPAN) / 2
+    axes.set_ylim(middle - half, middle + half)
     sns.move_legend(axes, "lower center", bbox_to_anchor=(0.5, 1), ncol=2, title=None)
 
 
@@ -132,17 +133,17 @@ def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Figure 3: average accuracy of LSTMs and mBERT by the language's complexity."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     morphology = read_morphology(tables, languages)
-    order = in_order(morphology.groupby("lang")["value"].mean())
+    order = groups_by_rank(morphology.groupby("lang")["value"].mean())
     with_complexity = [lang for tied in order for lang in tied]
     cells = []
+    formula = measures.COMPLEXITY
     for lang in [lang for lang in languages if lang in with_complexity]:
         where, cell_key = {"lang": lang}, (languages[lang], COMPLEXITY)
-        formula = measures.COMPLEXITY
         cell = shared.formula_cell(morphology, cell_key, formula, "morphology", where, ".3f")
         n = int(select_rows(morphology, where)["value"].notna().sum())
         cells.append(replace(cell, n=n))
-    # So that languages can be compared, averages are over constructions that all of them have.
-    for series_key, (name, *_) in SERIES.items():
+    # Averages are over the constructions that all languages have, so that they can be compared.
+    for series_key, (name, *_) in FIG3_SERIES.items():
         scored = {*accuracies.select(series_key, languages, CONSTRUCTIONS).rows["lang"]}
         langs = [lang for lang in languages if lang in scored]
         common = accuracies.select_shared(series_key, langs)
@@ -158,7 +159,7 @@ def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
     else:
         _draw_points(axes, cells)
     correlations: list[str] = []
-    for series_key, (name, *_) in SERIES.items():
+    for series_key, (name, *_) in FIG3_SERIES.items():
         common = accuracies.select_shared(series_key, with_complexity)
         if common is None or len(with_complexity) < FEWEST_RANKED:
             continue
@@ -170,6 +171,7 @@ def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
     return Exhibit(**description, cells=cells, figure=figure)
 
 
+# Formulas of the numbers in the text, with the format of their values.
 FORMATS = {LANGS: ".0f", measures.LEAST: ".2f", measures.GREATEST: ".2f"}
 FORMULAS = {formula.sentence: formula for formula in FORMATS}
 
@@ -190,6 +192,7 @@ class Claim(Strict):
 
 
 CLAIMS = read_rows(Claim, Path(__file__).with_name("claims.tsv"))
+# Numbers of WALS features that the paper's languages have.
 FEATURE_COUNTS = {"fewest": measures.FEWEST, "most": measures.MOST_FEATURES}
 
 
@@ -206,7 +209,7 @@ def _correlation_cell(
     common = accuracies.select_shared(*selected)
     if common is None or not {*claim.phenomena} <= {*common.rows["phenomenon"]}:
         return None
-    order_of_languages = in_order(complexity[[*claim.langs]])
+    order_of_languages = groups_by_rank(complexity[[*claim.langs]])
     formula = measures.rho(order_of_languages, mixed=len(claim.phenomena) > 1)
     cell = common.cell(cell_key, formula, ".1f")
     # The correlation is NaN if all languages have the same accuracy.
@@ -243,12 +246,15 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
         cells.append(replace(cell, stands_for=("CWALS", f"{extreme} features")))
     cells += correlations
     without_wals = morphology.empty
-    stand_ins = measures.stand_ins(labels, cells, MBERT)
-    description = describe("text", without_wals=without_wals, stand_ins=stand_ins)
-    if labels.source == "published":
+    if labels.source == "measured":
+        stand_ins = measures.stand_ins(labels, cells, MBERT)
+        description = describe("text", without_wals=without_wals, stand_ins=stand_ins)
+    else:
+        # First the paper's numbers, then those from its tables, then those from its other numbers.
         recomputation = shared.Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
-        stated, faults = shared.printed_statements(shared.read_printed(tables), recomputation)
-        printed = [cell for cell in stated if cell.column == shared.PRINTED]
-        cells = [*printed, *cells, *(cell for cell in stated if cell.column == shared.AGAIN)]
+        in_text, faults = shared.printed_statements(shared.read_printed(tables), recomputation)
+        printed = [cell for cell in in_text if cell.column == shared.PRINTED]
+        recomputed = [cell for cell in in_text if cell.column == shared.AGAIN]
+        cells = [*printed, *cells, *recomputed]
         description = describe("text_published", faults=faults, without_wals=without_wals)
     return Exhibit(**description, cells=cells)

@@ -36,9 +36,11 @@ TABLE_1, AVERAGE_KEY = "table1", "average"
 Order = Sequence[Sequence[str]]
 """Groups of languages with the same rank, the lowest rank first."""
 
-# Notations of parameters in the sentences of formulas: a pattern, and functions that write a value
-# and read it again. An order is "deu < eng = fra". TIES and MORE are in sentences of ``counted``:
-# "… (correct − 0.5 × ties + 1) ÷ (n + 1)" for −0.5 and 1, "… (correct + 1 × ties) ÷ (n)" for 1, 0.
+# A formula is described by a sentence that contains its parameters. A ``Notation`` of a parameter
+# has a pattern, a function that writes a value, and one that reads it again. Examples:
+#     ORDER: "deu < eng = fra" for [["deu"], ["eng", "fra"]]
+#     TIES, MORE: "… (correct − 0.5 × ties + 1) ÷ (n + 1)" for −0.5 and 1 (see ``counted``)
+#     TIES, MORE: "… (correct + 1 × ties) ÷ (n)" for 1 and 0
 ORDER = Notation(
     ".+",
     lambda order: " < ".join(" = ".join(tied) for tied in order),
@@ -74,17 +76,16 @@ def accuracies_by(rows: pd.DataFrame, *units: str) -> pd.Series:
     return (sums["right"] / sums["weight"]).groupby([*units], observed=True).mean()
 
 
-def _of_tables(rows: pd.DataFrame) -> pd.Series:
-    # The numbers of Tables 1 and 2, which are means over seeds. Rounding removes the remainder of
+def _as_printed(rows: pd.DataFrame) -> pd.Series:
+    # Accuracies as in Tables 1 and 2, which are means over seeds. Rounding removes errors of
     # floating-point numbers.
     return accuracies_by(rows, LANGUAGE, CONSTRUCTION).round(12)
 
 
 def _gain(rows: pd.DataFrame) -> float:
-    # In alphabetical order: agreement, then agreement_capitals.
-    first, second = sorted(rows["phenomenon"].astype(str).unique())
-    before = accuracies_by(rows[rows["phenomenon"] == first], CONSTRUCTION).mean()
-    after = accuracies_by(rows[rows["phenomenon"] == second], CONSTRUCTION).mean()
+    with_capitals = rows["phenomenon"] == CAPITALS
+    before = accuracies_by(rows[~with_capitals], CONSTRUCTION).mean()
+    after = accuracies_by(rows[with_capitals], CONSTRUCTION).mean()
     return float(after - before)
 
 
@@ -98,12 +99,13 @@ def _printed_gain(rows: pd.DataFrame) -> float:
     return round(float(after - before), 9)
 
 
-def _lead(rows: pd.DataFrame) -> float:
-    # Printed columns are "fra clams-lstm-mono": a language and a model.
+def _least_lead(rows: pd.DataFrame) -> float:
+    # By how many points at least the monolingual LSTM is better than the multilingual one, among
+    # languages. Printed columns are "fra clams-lstm-mono": a language and a model.
     names = rows["column"].str.partition(" ")
     named = rows.assign(language=names[0], model=names[2])
     wide = named.pivot(index="language", columns="model", values="value")
-    # Columns are sorted by name: the monolingual model is before the multilingual one.
+    # Columns are in alphabetical order: "clams-lstm-mono", "clams-lstm-multi".
     return float(100 * (wide.iloc[:, 0] - wide.iloc[:, 1]).min())
 
 
@@ -159,7 +161,11 @@ def with_more(rows: pd.DataFrame, sets: int) -> float:
 
 @formula("mean over construction of (correct{ties} ties{more}) ÷ (n{more})", ties=TIES, more=MORE)
 def counted(rows: pd.DataFrame, ties: float, more: int) -> float:
-    """Return mean accuracy of paradigms, with ``ties`` for a tie and ``more`` more right pairs."""
+    """Return mean accuracy of constructions under another way of counting.
+
+    ``ties``: what is added to ``correct`` for each tie; ``more``: what is added to ``correct`` and
+    to ``n`` of each paradigm.
+    """
     right = rows["correct"] + ties * rows["ties"] + more
     with_accuracy = rows.assign(accuracy=right / (rows["n"] + more))
     return float(accuracies_by(with_accuracy, CONSTRUCTION).mean())
@@ -170,11 +176,11 @@ COMPLEXITY = formulas.column_mean("value")
 PAIRS_PER_MODEL = Formula(
     "sum of n ÷ number of models", lambda rows: rows["n"].sum() / rows["model"].nunique()
 )
-LEAST = Formula("least accuracy of a construction", lambda rows: _of_tables(rows).min())
-GREATEST = Formula("greatest accuracy of a construction", lambda rows: _of_tables(rows).max())
+LEAST = Formula("least accuracy of a construction", lambda rows: _as_printed(rows).min())
+GREATEST = Formula("greatest accuracy of a construction", lambda rows: _as_printed(rows).max())
 GAIN = Formula("mean accuracy of the second phenomenon − of the first", _gain)
 PRINTED_GAIN = Formula("mean(Table 1 + Table 4) − Table 1's average", _printed_gain)
-LEAD = Formula("100 × least difference between first and second model of a language", _lead)
+LEAD = Formula("100 × least difference between first and second model of a language", _least_lead)
 FEWEST = Formula("fewest values of a language", lambda rows: _feature_counts(rows).min())
 MOST_FEATURES = Formula("most values of a language", lambda rows: _feature_counts(rows).max())
 MASKED = "masked_critical_word"
@@ -184,7 +190,7 @@ RECOMPUTED_AVERAGE = "Average accuracy, from the rows above"
 
 
 def narrowed(rows: pd.DataFrame, where: Mapping[str, Any]) -> dict[str, Any]:
-    """Remove from the filter's lists values that no row has; keep a list that would be empty."""
+    """Remove values that no row has from the filter's lists; keep a list that has no others."""
     narrow = dict(where)
     for column, values in where.items():
         listed = values if isinstance(values, list) else []
@@ -214,7 +220,8 @@ class Selection:
         rows = self.rows
         constructions = rows["paradigm"].map(construction_of)
         counts = constructions.groupby([rows["model"], rows["lang"], rows["phenomenon"]]).nunique()
-        table = counts.unstack(fill_value=0)  # a column for each phenomenon
+        # A row for each model and language, and a column for each phenomenon.
+        table = counts.unstack(fill_value=0)
         return not table.empty and bool((table == len(self.constructions)).all(axis=None))
 
     def cell(self, cell_key: Place, formula: Formula, form: str = ".2f", **more: Any) -> Cell:
@@ -301,7 +308,7 @@ def accuracy(selection: Selection, cell_key: Place, stands_for: Place) -> Cell |
     low, high = wilson(correct, n) if rows["model"].nunique() == 1 else (None, None)
     added = len(rows) if selection.one_more else 0
     value = float((correct + added) / (n + added))
-    # The formula is over judgements, a row a pair; ``value`` is the same from sums by paradigm.
+    # From judgements, with a row for each pair, the formula gives the same ``value``.
     formula = with_more(added) if added else CORRECT
     text, where = f"{value:.2f}", selection.where
     cell = Cell(*cell_key, value, text, formula, "judgements", where, n, low, high)
@@ -451,9 +458,9 @@ def table_of(
 
 
 def stand_ins(labels: Labels, cells: Iterable[Cell], *series_names: str) -> list[str]:
-    """Return for a caption the names of shown models in series that are not the paper's models.
+    """Return for a caption the names of models that stand in for the paper's model of a series.
 
-    ``cells`` are those of the exhibit; only models of their filters are shown.
+    ``cells``: the exhibit's; models that none of their filters has are left out.
     """
     shown_models: set[str] = set()
     for cell in cells:

@@ -49,10 +49,10 @@ PRINTED_ENGLISH_SETS = ENGLISH_SETS[:2]
 def _hidden_copies(
     tables: shared.Tables, grid: Grid, exhibit: str, column: str, title: str, compared_column: str
 ) -> list[Cell]:
-    """Make hidden cells, in a column called ``title``, of numbers that another table prints.
+    """Make hidden cells of the numbers in a ``column`` of another table of the paper.
 
-    ``exhibit``, ``column``: the other table, and the key of its column with the numbers.
-    ``compared_column``: key of this table's column, which should have the same numbers.
+    ``exhibit``: the other table; ``title``: column of the hidden cells; ``compared_column``: key of
+    the column of this table that should have the same numbers.
     """
     cells = grid.printed(tables, exhibit, columns={column: title})
     return [replace(c, printed=False, stands_for=(c.where["row"], compared_column)) for c in cells]
@@ -105,8 +105,8 @@ LSTM_SERIES = (MONO, MULTI)
 PERPLEXITY_KEY, PERPLEXITY_NAME = "perplexity", "Test perplexity"
 PERPLEXITY_ROW = {PERPLEXITY_KEY: PERPLEXITY_NAME}
 AVERAGE_ROW, RECOMPUTED_ROW = {AVERAGE_KEY: AVERAGE}, {AVERAGE_KEY: RECOMPUTED_AVERAGE}
-AVERAGE_ROWS = AVERAGE_ROW | {"again": RECOMPUTED_AVERAGE}
-"""Both rows of averages of a published form: as printed, and computed from the rows above."""
+AVERAGE_ROWS = AVERAGE_ROW | {"recomputed": RECOMPUTED_AVERAGE}
+"""Rows of averages in a published form: as printed, and computed from the rows above."""
 
 
 def lstm_grid(labels: Labels) -> Grid:
@@ -248,6 +248,7 @@ def english(tables: shared.Tables, labels: Labels) -> Exhibit:
                 row_titles[construction + ending] = name + suffix
         phenomena.append((phenomenon, title, row_titles))
     columns = measures.columns_of({ENG: ""}, LSTM_SERIES)
+    # ``by_phenomenon`` replaces this suffix for other phenomena.
     columns = [replace(column, suffix=f", {AGREEMENT}") for column in columns]
     grids = measures.by_phenomenon(columns, phenomena)
     cells: list[Cell] = []
@@ -256,6 +257,7 @@ def english(tables: shared.Tables, labels: Labels) -> Exhibit:
         if grid_cells := grid.cells(accuracies, measures.accuracy):
             cells += grid_cells
             sections.append(grid.section())
+    # A table without numbers has names of rows.
     sections = sections or [Section("", CONSTRUCTIONS, [])]
     return measures.table_of(describe_lstms("english", labels, cells), cells, grids, sections)
 
@@ -269,17 +271,19 @@ def variants(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of Table 1's averages, with a column for each of ``COUNTINGS``."""
     campaign_policies: Mapping[str, str] = labels.facts["clams_ties"]  # by method
     cells: list[Cell] = []
-    for heading, method, tie_policy, added in map(dict.values, COUNTINGS):
+    for counting in COUNTINGS:
+        method = counting["method"]
         if method not in campaign_policies:
             continue
         accuracies = measures.read_accuracies(tables, replace(labels, method=method))
-        # The campaign's numbers of right items already have its own value of a tie.
-        tie_change = TIES[tie_policy] - TIES[campaign_policies[method]]
-        formula = measures.counted(tie_change, int(added))
+        # The column ``correct`` has ties already, by the campaign's policy.
+        tie_change = TIES[counting["tie_policy"]] - TIES[campaign_policies[method]]
+        formula = measures.counted(tie_change, int(counting["added"]))
         for column in lstm_grid(labels).columns:
             selection = accuracies.select(column.series, column.lang, CONSTRUCTIONS)
             if selection.complete:
-                cells.append(selection.cell((", ".join(column.head), heading), formula, ".3f"))
+                cell_key = (", ".join(column.head), counting["heading"])
+                cells.append(selection.cell(cell_key, formula, ".3f"))
     headings = [counting["heading"] for counting in COUNTINGS]
     section = Section("", {cell.row: cell.row for cell in cells}, headings)
     description = describe_lstms("variants", labels, cells)
@@ -410,32 +414,33 @@ SIMPLE = "simple_agrmt"
 LIKE_SIMPLE = ("vp_coord", "subj_rel", "obj_rel_across", "prep")
 """Constructions whose focus words are those of simple agreement."""
 LIKE_SIMPLE_IN_ENGLISH = ("vp_coord", "subj_rel")
-"""The same in English, where sets of the other two constructions have inanimate nouns too, with
-verbs that simple agreement does not have ("brings")."""
+"""English constructions whose focus words are those of simple agreement. English sets of
+obj_rel_across and prep have inanimate nouns too, with verbs that simple agreement lacks ("brings").
+"""
 
 
 def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> Iterator[Cell]:
-    """Estimate numbers of Table 7 from Table 6, without the released sets, as ``_from_words``.
+    """Estimate numbers of Table 7 from Table 6, for want of the released sets.
 
-    A model skips sets by their focus words. So the share of simple agreement's sets that it scored
-    should also be the share of each construction with the same focus words.
+    A model skips sets by their focus words. The share of simple agreement's sets that it scored is
+    thus expected of each construction with these focus words. Yield cells as ``_from_words`` does.
     """
-    values = printed.set_index(["exhibit", "row", "column"])["value"]
-    scored = values.get(("table7", SIMPLE, column.key))
-    size = values.get(("table6", SIMPLE, column.lang))
+    numbers = printed.set_index(["exhibit", "row", "column"])["value"]
+    scored = numbers.get(("table7", SIMPLE, column.key))
+    size = numbers.get(("table6", SIMPLE, column.lang))
     if scored is None or size is None:
         return
     share = Fraction(int(scored), int(size))
     formula = measures.fraction_of(share.numerator, share.denominator)
     for key in LIKE_SIMPLE_IN_ENGLISH if column.lang == ENG else LIKE_SIMPLE:
-        if ("table6", key, column.lang) in values.index:
+        if ("table6", key, column.lang) in numbers.index:
             where = {"exhibit": "table6", "column": column.lang, "row": key}
             cell_key = (key, column.key)
             yield shared.formula_cell(printed, cell_key, formula, "published", where, ".0f")
 
 
 MOST_FOCUS_WORDS = 22
-"""Most focus words of a language, because all subsets of them are tried."""
+"""Most focus words of a language; more words have too many subsets to try all."""
 
 
 def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list[str]:

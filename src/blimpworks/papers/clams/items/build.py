@@ -97,15 +97,15 @@ def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
 ITEM_SCHEMA = read_schema(__file__, "schemas/items.tsv", ITEMS)
 
 
-def capitalise(sentence: str, *, rest_too: bool) -> str:
-    """Capitalise the first letter; ``rest_too`` lower-cases the rest of the first word."""
+def capitalise(sentence: str, *, lower_rest: bool) -> str:
+    """Capitalise the first letter; ``lower_rest`` lower-cases the rest of the first word."""
     word, space, further = sentence.partition(" ")
-    word = word.capitalize() if rest_too else word[:1].upper() + word[1:]
+    word = word.capitalize() if lower_rest else word[:1].upper() + word[1:]
     return word + space + further
 
 
 def _row(lang: str, phenomenon: str, path: Path, line: int, pair: Pair) -> dict[str, Any]:
-    """Make the item of a pair; its ungrammatical sentence is in a line of a file."""
+    """Make the item of a pair; ``line`` has its ungrammatical sentence."""
     good, bad = (f"{sentence} {STOP}" for sentence in pair)
     labels = {"lang": lang, "phenomenon": phenomenon, "paradigm": path.stem}
     return {
@@ -132,7 +132,7 @@ def build_items(
     """
     counts = Counter(dict.fromkeys(("pairs", "identical", "contradictory"), 0))
     rows: list[dict[str, Any]] = []
-    rest_too = variant_of(options, "capitals") == "published"
+    lower_rest = variant_of(options, "capitals") == "published"
     paradigms = [path.stem for path in sets]
     for path in sets:
         if paradigms.count(path.stem) > 1:
@@ -142,23 +142,23 @@ def build_items(
             )
         phenomenon = phenomenon_of(path.stem)
         pairs = evenly(list(read_pairs(path)), options.per_paradigm)
-        of_set = [_row(lang, phenomenon, path, line, pair) for line, pair in pairs]
+        set_rows = [_row(lang, phenomenon, path, line, pair) for line, pair in pairs]
         with_capitals = options.capitals and has_capitals(path.stem)
-        for line, (good, bad) in pairs if with_capitals else []:
-            changed = capitalise(good, rest_too=rest_too), capitalise(bad, rest_too=rest_too)
-            # A script without capitals has no such pairs.
-            if changed != (good, bad):
-                of_set.append(_row(lang, CAPITALS, path, line, changed))
-        grammatical = {row["good"] for row in of_set}
-        identical = sum(row["bad"] == row["good"] for row in of_set)
-        contradictory = sum(row["bad"] in grammatical for row in of_set) - identical
+        for line, pair in pairs if with_capitals else []:
+            good, bad = (capitalise(sentence, lower_rest=lower_rest) for sentence in pair)
+            # Sentences in a script without capitals do not change, and make no second pair.
+            if (good, bad) != pair:
+                set_rows.append(_row(lang, CAPITALS, path, line, (good, bad)))
+        grammatical = {row["good"] for row in set_rows}
+        identical = sum(row["bad"] == row["good"] for row in set_rows)
+        contradictory = sum(row["bad"] in grammatical for row in set_rows) - identical
         if identical or contradictory:
             log.warning(
                 "%s: of %d pairs, %d are twice the same sentence, and %d have an ungrammatical "
                 "sentence that is the grammatical one of another pair; mend the grammar",
-                *(path, len(of_set), identical, contradictory),
+                *(path, len(set_rows), identical, contradictory),
             )
-        counts.update(pairs=len(of_set), identical=identical, contradictory=contradictory)
-        rows += of_set
+        counts.update(pairs=len(set_rows), identical=identical, contradictory=contradictory)
+        rows += set_rows
     write_rows(rows, ITEM_SCHEMA, output)
     return dict(counts)

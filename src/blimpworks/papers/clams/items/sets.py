@@ -21,11 +21,11 @@ from blimpworks.papers.clams.settings import ClamsOptions
 AGREEMENT, REFLEXIVES, NPIS = "agreement", "reflexives", "npis"
 CAPITALS = "agreement_capitals"
 """Phenomenon of the sentences with a capital first letter (appendix B)."""
-_ROWS = read_cells(Path(__file__).with_name("constructions.tsv"))
+_CONSTRUCTION_ROWS = read_cells(Path(__file__).with_name("constructions.tsv"))
 
 
 def _group(name: str) -> dict[str, str]:
-    return {row["construction"]: row["name"] for row in _ROWS if row["group"] == name}
+    return {row["construction"]: row["name"] for row in _CONSTRUCTION_ROWS if row["group"] == name}
 
 
 CONSTRUCTIONS = _group("all")
@@ -47,13 +47,13 @@ ANIMATE, INANIMATE = "_anim", "_inanim"
 
 
 def paradigms(construction: str, *, inanimate: bool) -> list[str]:
-    """Return a construction's paradigms; BERT is tested on ``inanimate`` nouns too (appendix D)."""
+    """Return the paradigms of a construction: prep, prep_anim, and if ``inanimate`` prep_inanim."""
     endings = ("", ANIMATE, INANIMATE) if inanimate else ("", ANIMATE)
     return [construction + ending for ending in endings]
 
 
 def construction_of(paradigm: str) -> str:
-    """Return the construction of a paradigm."""
+    """Return the construction of a paradigm: "prep" of "prep_anim"."""
     return paradigm.removesuffix(INANIMATE).removesuffix(ANIMATE)
 
 
@@ -127,21 +127,22 @@ RELEASED = {row["lang"]: (int(row["sets"]), int(row["pairs"])) for row in _RELEA
 """{language: (number of released sets, number of their pairs)}. The English sets are Marvin and
 Linzen's."""
 OURS = (7, 51_780)
-"""Expected numbers of sets and pairs from the campaign's grammars: those of the seven English sets
-that have capitals too."""
+"""Expected (number of sets, number of pairs) from a grammar of the campaign: those of the English
+sets of Table 1's seven constructions."""
 
 
 def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
     """Return the expected number of a language's pairs, released or generated."""
     options = campaign.section(ClamsOptions)
-    # For English the authors released no grammar, so generated sets are from ours. For other
-    # languages, generated sets are expected to have the sizes of the released sets.
-    ours = lang in options.grammars and lang == "eng"
-    sets, pairs = OURS if ours else RELEASED.get(lang, OURS)
-    most_of_a_set = options.per_paradigm or pairs
-    number = min(pairs, most_of_a_set * sets)
-    # The seven sets of Table 1 are judged with capitals too; Hebrew has no capitals.
+    sets, pairs = RELEASED.get(lang, OURS)
+    # The English release has sets of further constructions, but no grammars. For other languages,
+    # generated sets are expected to have the sizes of the released sets.
+    if lang == "eng" and lang in options.grammars:
+        sets, pairs = OURS
+    largest_set = options.per_paradigm or pairs
+    number = min(pairs, largest_set * sets)
+    # Pairs of Table 1's constructions are judged with capitals too; Hebrew has no capitals.
     if options.capitals and lang != "heb":
         sets_with_capitals, pairs_with_capitals = OURS
-        number += min(pairs, pairs_with_capitals, most_of_a_set * sets_with_capitals)
+        number += min(pairs, pairs_with_capitals, largest_set * sets_with_capitals)
     return number

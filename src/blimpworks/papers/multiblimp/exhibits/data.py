@@ -37,7 +37,7 @@ STUB = ("Subject", "Verb", "Order")
 """Columns of Table 1 before the numbers; a row's name joins their texts: "SG PL VS"."""
 VALUE_COLUMNS = ["subject_value", "verb_value"]
 Table1Cells = tuple[list[Cell], set[shared.Place], list[str]]
-"""Cells of Table 1, (row, column) of the bold cells, and names of languages in print order."""
+"""Cells of Table 1, (row, column) of bold cells, and names of the languages in print order."""
 
 
 def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -163,6 +163,7 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         printed = shared.read_printed(tables, exhibit="table2")
         texts = {(row["row"], row["column"]): row["text"] for _, row in printed.iterrows()}
+        # The number in brackets is that of the column "SG VS certain", whose own cell is hidden.
         for _, row in printed.iterrows():
             cell = shared.printed_cell(row, (ROW_NAMES.get(row["row"], row["row"]), row["column"]))
             certain_text = texts.get((row["row"], f"{row['column']} certain"))

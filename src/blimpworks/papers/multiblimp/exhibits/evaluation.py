@@ -91,6 +91,7 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
         judged = select_rows(rows, {"model": model, **where})
         if len(judged):  # the model has judged some of the column's pairs
             row, column = labels.models[model], TABLE3_NAMES[key]
+            # All columns but that of English are means over languages.
             cell = accuracy_cell(judged, (row, column), labels, mean=key != "eng")
             cells.append(replace(cell, stands_for=(model, key)))
             cells.append(measures.unweighted_cell(judged, (row, f"{column}, mean")))
@@ -162,15 +163,15 @@ def _published_table3(computed: Sequence[Cell], tables: shared.Tables, labels: L
     # Columns whose computed cells lack languages, such as "Low 17–20 of 61".
     incomplete = []
     for key, column_filter in _column_filters(tables, labels).items():
-        language_count = sum(lang in labels.languages for lang in column_filter["lang"])
-        sizes: set[int] = set()
+        expected_count = sum(lang in labels.languages for lang in column_filter["lang"])
+        counts: set[int] = set()  # of languages, in the cells of the column
         for cell in computed:
             if cell.column == TABLE3_NAMES[key]:
                 lang = cell.where["lang"]
-                sizes.add(len(lang) if isinstance(lang, list) else 1)
-        if sizes and sizes != {language_count}:
-            span = "–".join(map(str, sorted({min(sizes), max(sizes)})))
-            incomplete.append(f"{TABLE3_HEADS[key][1]} {span} of {language_count}")
+                counts.add(len(lang) if isinstance(lang, list) else 1)
+        if counts and counts != {expected_count}:
+            span = "–".join(map(str, sorted({min(counts), max(counts)})))
+            incomplete.append(f"{TABLE3_HEADS[key][1]} {span} of {expected_count}")
     bold = shared.printed_bold(printed)
     return Exhibit(
         **describe("table3_published", incomplete=incomplete, equal=equal, compared=compared),
@@ -185,13 +186,8 @@ def table5(tables: shared.Tables, labels: Labels) -> Exhibit:
     models = _models(labels)
     rows = measures.read_accuracies(tables, labels)
     rows = rows[(rows["phenomenon"] == ALL) & rows["model"].isin(models)]
-    languages = [*labels.languages]
-
-    def rank(index: Any) -> tuple[int, int]:
-        row = rows.loc[index]
-        return languages.index(row["lang"]), models.index(row["model"])
-
-    rows = rows.loc[sorted(rows.index, key=rank)]
+    ranks = {name: rank for rank, name in enumerate([*labels.languages, *models])}
+    rows = rows.sort_values(["lang", "model"], key=lambda column: column.map(ranks))
     published = labels.source == "published"
     # The first column is the language's number of pairs, whether a model judged them or not.
     cells: list[Cell] = []
@@ -288,8 +284,8 @@ alone; footnote 7 has 0.1 for Table B.2."""
 FAMILIES = {"aya": "Aya", "eurollm": "EuroLLM", "goldfish": "Goldfish"}
 """Printed names of families of models, keyed by the group of languages that they are made for."""
 REGRESSION = read_cells(Path(__file__).with_name("regression.tsv"))
-"""Numbers of the regression: the printed row and column, term and column of the regressions, the
-cell's row, and decimals."""
+"""Numbers of the regression: keys of the printed number, term and column of the table of
+regressions, title of the cell's row, and decimals."""
 
 
 def text72_73(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -303,11 +299,13 @@ def text72_73(tables: shared.Tables, labels: Labels) -> Exhibit:
     regressions = shared.read_plain(REGRESSIONS, tables["regressions"])
     regressions = regressions[regressions["analysis"] == SIZE]
     keys = ("analysis", "model", "term")
-    for printed_row, printed_column, term, column, title, decimals in map(dict.values, REGRESSION):
-        for _, row in regressions[regressions["term"] == term].iterrows():
-            text = f"{row[column]:.{decimals}f}".replace("-", "−")
-            cell = shared.row_cell("regressions", row, keys, column, (title, shared.VALUE), text)
-            cells.append(replace(cell, n=row["n"], stands_for=(printed_row, printed_column)))
+    for number in REGRESSION:
+        column, cell_key = number["column"], (number["title"], shared.VALUE)
+        printed_key = (number["printed_row"], number["printed_column"])
+        for _, row in regressions[regressions["term"] == number["term"]].iterrows():
+            text = f"{row[column]:.{number['decimals']}f}".replace("-", "−")
+            cell = shared.row_cell("regressions", row, keys, column, cell_key, text)
+            cells.append(replace(cell, n=row["n"], stands_for=printed_key))
     reason = ""
     if not cells:
         _, reason = fit_size(measures.read_accuracies(tables, labels), labels.facts["models"])
@@ -322,8 +320,8 @@ def text72_73(tables: shared.Tables, labels: Labels) -> Exhibit:
 def _comparison_cells(tables: shared.Tables, labels: Labels) -> Iterator[Cell]:
     """Yield cells of section 7.3: numbers of languages in which one of two models is better.
 
-    The two are models of a panel of Figure 6, each compared with the other. The second model of the
-    panel may be made for a group of languages; then its last cell is of this group alone.
+    The two models are those of a panel of Figure 6, in either order. If the second model is made
+    for a group of languages, a further cell counts the languages of this group.
     """
     comparisons, source = shared.read_plain(COMPARISONS, tables["comparisons"][0]), "comparisons"
     comparisons = comparisons[comparisons["lang"].isin(labels.languages)]
@@ -374,10 +372,8 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
         cells, faults = shared.printed_statements(shared.read_printed(tables), recomputation)
         return Exhibit(**describe("text_published", faults=faults), cells=cells)
     items = shared.read_plain(ITEMS, tables["items"], ["lang", "phenomenon"])
-    cells = [
-        shared.formula_cell(
-            items, (name, shared.VALUE), formula, "items", where, ",.0f", stands_for=cell_key
-        )
-        for cell_key, (name, formula, where) in MEASURED.items()
-    ]
+    cells = []
+    for printed_key, (title, formula, where) in MEASURED.items():
+        cell = shared.formula_cell(items, (title, shared.VALUE), formula, "items", where, ",.0f")
+        cells.append(replace(cell, stands_for=printed_key))
     return Exhibit(**describe("text", enough=measures.ENOUGH_PAIRS), cells=cells)

@@ -31,7 +31,7 @@ COMPLETE = "none"
 
 
 def table1_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
-    """Return Table 1's phenomenon, and those of its languages that the campaign has."""
+    """Return the phenomenon of Table 1, and the table's languages that the campaign has."""
     options = campaign.section(MultiblimpOptions).exhibits
     languages = [lang for lang in options.table1_languages if lang in catalogue.languages]
     return {"languages": languages, "phenomenon": options.table1_phenomenon}
@@ -142,6 +142,7 @@ def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
         return [*PRINTED_MODELS]
     printed_families = {row.family for name, row in models.items() if name in PRINTED_MODELS}
     largest: dict[tuple[str, str], str] = {}  # {(family, tuning): model}
+    # A larger model replaces the smaller ones before it.
     for name, row in sorted(models.items(), key=lambda entry: entry[1].billions(campaign) or 0):
         if row.family not in printed_families:
             largest[row.family, row.tuning] = name

@@ -56,7 +56,7 @@ def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> 
     taken_boxes = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in pixel_points]
     above, below, *beside = OFFSETS
     for name, point in points.iterrows():
-        # First on the side away from the curve.
+        # The name is tried first on the side away from the curve.
         first_offsets = [above, below] if point["residual"] > 0 else [below, above]
         for offset, horizontal, vertical in [*first_offsets, *beside]:
             text = axes.annotate(
@@ -82,7 +82,7 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
     residuals = select_rows(shared.read_plain(RESIDUALS, tables["residuals"]), where)
     terms = select_rows(shared.read_plain(REGRESSIONS, tables["regressions"]), where)
     curve = None if terms.empty else terms.set_index("term")["coefficient"]
-    # Tables whose numbers become cells: name, rows, key columns, {column of a number: its format}.
+    # Tables whose numbers become cells: name, rows, columns of the key, {column: number format}.
     further_tables = (
         ("frequencies", frequencies, ("lang",), {RANKED_BY: ".3g"}),
         ("residuals", residuals, (*where, "lang"), {"fitted": ".1f", "residual": ".1f"}),
@@ -230,8 +230,8 @@ def _draw_panel(
     ``lowest_of_all`` is the lowest accuracy of all panels.
     """
     in_group = accuracies.index.isin(filled)
-    if in_group.all():  # a group of all languages is not marked
-        in_group[:] = False
+    # A group of all languages is not marked.
+    in_group &= not in_group.all()
     for mask, colour, face, label in (
         (~in_group, style.GREY, "none", None),
         (in_group, style.BLUE, style.BLUE, f"languages of {names[1]}"),
@@ -268,7 +268,7 @@ def _name_furthest(axes: Axes, accuracies: pd.DataFrame, labels: Labels) -> None
             break
         x, y = accuracies.loc[lang]
         name = labels.languages[str(lang)]
-        # No name begins left of the axes.
+        # The side away from the line is the left above it, but no name begins left of the axes.
         away = -1 if gap[lang] > 0 and x > axes.get_xlim()[0] + NAME_WIDTH else 1
         # A letter is about a percentage point wide. Among many points, a name takes its whole line.
         reach = len(name) + 2 if few_points else math.inf
@@ -371,8 +371,7 @@ def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator
         rows = by_remark[analysis.TEXTLESS].iterrows()
         counts = "; ".join(f"{labels.models[row['model']]} {row['n']:.0f}" for _, row in rows)
         yield f"Pairs of languages without text in GlotCC: {counts}."
-        # If a model has no other pairs, its regression keeps them and leaves out frequency.
-        yield "They are left out; where all pairs are such, frequency is instead."
+        yield "They are left out; a model without other pairs keeps them and leaves frequency out."
     reasons = {analysis.FEW: "too few pairs", analysis.COLLINEAR: "collinear factors"}
     reasons[analysis.CONSTANT] = "the same margin in all pairs"
     for remark, reason in reasons.items():

@@ -33,7 +33,7 @@ the tests of the pair's condition say so (``measures.CERTAIN``)."""
 PER_PANEL = 60
 """Most languages in a panel, for names that are legible at page width."""
 KARO = "kxh"
-"""Code in the release for Karo of Brazil, a Tupian language; it belongs to another Karo."""
+"""ISO code of another Karo that the release uses for Karo of Brazil, a Tupian language."""
 
 
 def _describe(key: str, sizes: Mapping[str, int], labels: Labels) -> Description:
@@ -81,7 +81,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
                 cell = formula_cell(pairs, (name, column), COUNT, "items", where, "")
                 cells.append(replace(cell, n=int(cell.value)))
         description = describe("fig3")
-    # Languages without pairs are left out; the language with most pairs is first.
+    # Languages without pairs are left out. Most pairs are first, and then most certain pairs.
     counts = style.frame_of(cells).pivot(index="row", columns="column", values="value")
     counts = counts.assign(total=counts.sum(axis=1))
     counts = counts[counts["total"] > 0]
@@ -133,7 +133,7 @@ def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:
 def _write_numbers(
     axes: Axes, points: Sequence[tuple[int, float]], size: float, lines: int
 ) -> None:
-    """Write the numbers of points, (line, number), beside them; ``lines`` is the axes' height."""
+    """Write the numbers of ``points``, (line, number), beside them in axes of so many ``lines``."""
     axes.set_ylim(lines - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
@@ -168,6 +168,8 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**_describe("fig4", sizes, labels), cells=cells, figure=figure)
 
 
+LINES_FOR_A_COLUMN = 15
+"""Number of lines above which the figure of appendix B.1 has a further column."""
 Line = tuple[str, int | None]
 """Text and number of pairs of a line in the figure of appendix B.1; None for a family's heading."""
 
@@ -175,7 +177,7 @@ Line = tuple[str, int | None]
 def _columns_of(families: Mapping[str, Sequence[Line]]) -> list[list[Line]]:
     """Arrange languages below the headings of their families, in up to three similar columns."""
     total = sum(1 + len(members) for members in families.values())  # lines, with headings
-    most_columns = min(3, math.ceil(max(total, 1) / 15))
+    most_columns = min(3, math.ceil(max(total, 1) / LINES_FOR_A_COLUMN))
     height = math.ceil(total / most_columns)
     columns: list[list[Line]] = [[]]
     for family, members in families.items():

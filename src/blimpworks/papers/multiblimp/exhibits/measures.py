@@ -1,7 +1,7 @@
 """Declare names of phenomena and formulas of MultiBLiMP's exhibits, and make cells of accuracies.
 
 A cell is one number of an exhibit (a table or figure). ``read_accuracies`` reads the rows that most
-exhibits need, and ``accuracy_cell`` makes a cell of some of them. A formula computes a cell's
+exhibits need, and ``accuracy_cell`` makes a cell of some rows. A formula computes a cell's
 number from rows of a table. Its sentence is for readers: "count where verb_value is SG ÷ sum of
 count". Formulas are functions with ``@formula``, and constants made by ``Formula``.
 """
@@ -53,10 +53,11 @@ def leads(comparisons: pd.DataFrame) -> pd.DataFrame:
     """
     # Equal differences of accuracies can differ in the last bits.
     lead = (comparisons["accuracy_a"] - comparisons["accuracy_b"]).round(9)
+    # A model's strongest rival is first: that with the smallest lead, and then the largest p. Only
+    # the best model has a lead above 0.
     ranked = comparisons.assign(lead=lead).sort_values(
         ["lang", "model_a", "lead", "p", "model_b"], ascending=[True, True, True, False, True]
     )
-    # A model's strongest rival is the one with the smallest lead; it is negative below the best.
     closest = ranked.drop_duplicates(["lang", "model_a"])
     return closest[(closest["lead"] > 0) & (closest["p"] < LEAD_BELOW)].drop(columns="lead")
 
@@ -79,7 +80,7 @@ def ratio(rows: pd.DataFrame, n: int) -> float:
 
 @formula("({low} × low + {mid} × mid + {high} × high) ÷ {total}")
 def weighted_values(rows: pd.DataFrame, low: int, mid: int, high: int, total: int) -> float:
-    """Return the mean over resource groups, weighted by their pairs ``low``, ``mid``, ``high``."""
+    """Return the mean over resource groups, weighted by pairs: ``low``, ``mid``, ``high``."""
     values = rows.set_index("column")["value"]
     return float((low * values["low"] + mid * values["mid"] + high * values["high"]) / total)
 
@@ -147,8 +148,9 @@ def accuracy_cell(
 ) -> Cell:
     """Make the cell of the accuracy over all pairs of ``rows``, in percent and with its interval.
 
-    The rows are of one model, one phenomenon (or ``all``) and, without ``mean``, one language. Each
-    pair counts once: measured cells average judgements, published cells weight rows by pairs.
+    The rows are of one model, one phenomenon (or ``all``) and, without ``mean``, one language; with
+    ``mean`` the cell's filter is a list of languages. Each pair counts once: measured cells average
+    judgements, published cells weight rows by pairs.
     """
     measured = labels.source == "measured"
     cell = shared_cell(

@@ -56,8 +56,8 @@ LABEL_MEANINGS = {
 }
 WORD_TYPES = {"verb": "main verb", "aux": "auxiliary", "ptcp": "participle"}
 ORDERS = {"SV": "subject first (SV)", "VS": "verb first (VS)"}
-MOST_FORMS = 4
-"""Most forms of the lexicon that are drawn; the cells have all entries."""
+MOST_FORMS, MOST_VALUES = 4, 4
+"""Most forms of the lexicon, and values of verbs, that are drawn; the cells have all."""
 PALE, BAR_LEFT, BAR_RIGHT = "#DDDDDD", 24.0, 52.0
 """Colour of pale bars; space for a bar's name at its left, and its number at its right [points]."""
 GAP = 9.0
@@ -141,7 +141,7 @@ def fitting(columns: Sequence[WordColumn], needed: set[int], width: float) -> li
     """
 
     def distance(column: WordColumn) -> tuple[int, int]:
-        """Return the distance [words] from the nearest needed word; of equal ones, order as is."""
+        """Return the distance [words] from the nearest needed word, and the word itself."""
         return min(abs(column.word - word) for word in needed), column.word
 
     kept_columns = [*columns]
@@ -204,12 +204,13 @@ class Painter:
         indent = max(Run(name, SMALL).width for name in TREE_LINES) + 10
         room = self.width - indent
         columns = fitting(columns, {*colours}, room)
-        # Arcs lead from the verb to the subject and to its auxiliary, if it has one that agrees.
+        # Arcs lead from the verb to its subject, and to the agreeing word if this is an auxiliary.
         dependents = {subject, inflected} - {verb}
         short_first = sorted(dependents, key=lambda word: (abs(verb - word), word))
         # Each line of the words (forms, lemmas, …) has a common baseline, below the arcs.
         top = self.y + ARC_STEP * len(short_first) + 2
-        lines = [[*filter(None, runs)] for runs in zip_longest(*(c.runs for c in columns))]
+        rows = zip_longest(*(column.runs for column in columns))  # None below shorter columns
+        lines = [[run for run in runs if run is not None] for runs in rows]
         steps = [step(above, below) for above, below in pairwise([[], *lines])]
         baselines = [top + 1.5 + total for total in accumulate(steps)]
         # Spare room widens the gaps. Words are from right to left in a language that is so written.
@@ -224,7 +225,8 @@ class Painter:
             used_width += column.width + gap
             for run, baseline in zip(column.runs, baselines, strict=False):
                 pen.text(centre, baseline, run, "center")
-        # Arcs end above the middle of the dependent, and begin beside the middle of the head.
+        # Arcs end above the middle of the dependent. They begin beside the middle of the head, at
+        # different distances, so that they do not meet.
         for level, word in enumerate(short_first, start=1):
             side = 2.5 * level * (1 if centres[word] > centres[verb] else -1)
             start, height = centres[verb] + side, ARC_STEP * level - 2
@@ -276,7 +278,7 @@ class Painter:
         self._paragraph(words_of(title), space_below=1)
         total = sum(row["count"] for row in stages.counts)
         room = self.width - BAR_LEFT - BAR_RIGHT
-        for row in stages.counts[:4]:
+        for row in stages.counts[:MOST_VALUES]:
             agrees, share = row["verb_value"] == item["grammatical"], row["count"] / total
             name = Run(row["verb_value"], SIZE, bold=agrees).fitted(BAR_LEFT - 2)
             number = Run(f"{row['count']:,} ({100 * share:.1f} %)", SMALL)

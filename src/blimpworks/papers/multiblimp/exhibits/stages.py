@@ -171,9 +171,9 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     # The sentence's words, and the candidate that the pair was made from.
     tokens = _rows(TOKENS, tables, "tokens", sentence=number)
     candidates = _rows(CANDIDATES, tables, "candidates", construction=phenomenon.construction)
-    ids = {name: item[f"{name}_id"] for name in ("subject", "verb", "inflected")}
-    ids["sentence"] = number
-    candidate = next(row for row in candidates if ids.items() <= row.items())
+    candidate_key = {name: item[f"{name}_id"] for name in ("subject", "verb", "inflected")}
+    candidate_key["sentence"] = number
+    candidate = next(row for row in candidates if candidate_key.items() <= row.items())
 
     # The test of the pair's condition, and the counts that were tested.
     value = item["grammatical"]
@@ -240,7 +240,7 @@ IN_ENGLISH = {"Word order", "Agreeing word is a", "Label"}
 """Rows with English texts; texts of all other rows are in the pair's language."""
 
 
-# The cell of the number of rows that ``where`` selects. If it is one row, ``text`` is from the row.
+# A cell of the number of rows that ``where`` selects. For a single row, ``text`` can be its text.
 def _counting_cell(name: str, source: str, where: Row, n: int, text: str = "") -> Cell:
     return Cell(name, COLUMN, n, text or str(n), COUNT, source, where, n=n)
 

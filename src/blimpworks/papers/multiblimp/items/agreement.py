@@ -39,17 +39,10 @@ class Combination(NamedTuple):
 
 
 ValuesOf = Callable[[str, str, str | None], Set[str]]
-"""Function of a feature, a form and its annotation that returns the form's possible values. For
-example ("Number", "sheep", None) gives {"SG", "PL"}."""
-CANDIDATE_COLUMNS = (
-    "construction",
-    "kind",
-    "order",
-    "subject_form",
-    "subject_feats",
-    "form",
-    "feats",
-)
+"""Function of a feature, a form and the form's annotation that returns the form's possible values:
+("Number", "sheep", None) gives {"SG", "PL"}."""
+COUNTED_COLUMNS = ("kind", "order", "subject_form", "subject_feats", "form", "feats")
+"""Columns of candidates from which combinations are counted."""
 
 
 def load_evidence(
@@ -70,16 +63,16 @@ def load_evidence(
     """
     annotation_first = corrected(options, "agreement_evidence")
     any_case = corrected(options, "letter_case")
-    # In this case the treebank's lexicon comes second, and undefined values are kept.
+    # Published, sp: the treebank's lexicon counts only without values of UniMorph.
     unimorph_first = construction == "sp" and not annotation_first
     sources = lookup.SOURCES[:1] if annotation_first else lookup.SOURCES
 
     def load(
         column: str, parts_of_speech: Sequence[str], query: lookup.Query, participles: bool
     ) -> ValuesOf:
-        """Return the function for the forms in a column of the candidates, with their readings.
+        """Return the function for the forms in a ``column`` of the candidates.
 
-        Only readings that fit the query count, such as the nominative of subjects.
+        Only readings of a form that fit the query count, such as the nominative of subjects.
         """
         forms = lookup.spellings(candidates[column], any_case, lang)
         lexicons = [
@@ -126,14 +119,14 @@ def count_agreement(
     """
     (values_of_subject, values_of_verb), feature = evidence, phenomenon.feature
     counts: Counter[Combination] = Counter()
-    columns = [candidates[name].cast(pa.string()).to_pylist() for name in CANDIDATE_COLUMNS[1:]]
+    columns = [candidates[name].cast(pa.string()).to_pylist() for name in COUNTED_COLUMNS]
     for verb_kind, order, subject_form, subject_feats, form, feats in zip(*columns, strict=True):
         if not phenomenon.meets_conditions(lang, words.parse_feats(feats)):
             continue
         subject = values_of_subject(feature, subject_form, subject_feats)
         verb = values_of_verb(feature, form, feats)
-        # If one word has one value, and the other word has this and further values, they agree:
-        # "the sheep (SG, PL) sleeps (SG)" is singular.
+        # If one word has one value, and the other word has this and further values, both have this
+        # value: "the sheep (SG, PL) sleeps (SG)" is singular.
         fewer, more = sorted((subject, verb), key=len)
         if len(fewer) == 1 and fewer < more:
             subject = verb = fewer
@@ -160,6 +153,8 @@ def run_binomial_tests(
     null = options.agreement.null_probability
     divisor = tests if corrected(options, "bonferroni") else 2
     threshold = options.agreement.alpha / divisor
+    # Probabilities of at least, and of at most, as many agreeing cases under the null hypothesis.
+    # ``bdtrc(k, …)`` is that of more than k.
     greater = float(bdtrc(agreeing - 1, n, null)) if agreeing else 1.0
     less = float(bdtr(agreeing, n, null))
     published = not corrected(options, "labels")
@@ -182,7 +177,7 @@ def measure_agreement(
     options: MultiblimpOptions,
 ) -> Mapping[str, int]:
     """Write the tests (``output``) and the counts (``counted``); return cases by phenomenon."""
-    edges = read_table(CANDIDATES, candidates, CANDIDATE_COLUMNS)
+    edges = read_table(CANDIDATES, candidates, ("construction", *COUNTED_COLUMNS))
     entries = read_table(LEXICON, lexicon)
     counts: dict[str, Counter[Combination]] = {}  # {phenomenon: counts}
     for construction in ("sv", "sp"):  # subject and verb, subject and participle

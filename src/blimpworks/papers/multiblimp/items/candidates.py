@@ -73,7 +73,7 @@ def check_each(values: Strings, predicate: Callable[[Any], bool]) -> words.RowMa
 
 
 def _heads_of(nodes: TreebankWords, dependents: words.RowMask) -> words.RowMask:
-    """Return a mask of the words that are heads of these dependents."""
+    """Return a mask of the words that are heads of ``dependents``."""
     mask = np.zeros(len(nodes.head), bool)
     heads = nodes.head[dependents]
     mask[heads[heads >= 0]] = True
@@ -85,8 +85,7 @@ def _auxiliary(nodes: TreebankWords, allowed: words.RowMask, last: bool = False)
     is_auxiliary = check_each(nodes.deprel, lambda name: name == "cop" or name.startswith("aux"))
     rows = np.flatnonzero(is_auxiliary & allowed & (nodes.head >= 0))
     auxiliaries = np.full(len(nodes.head), -1)
-    # A head with several auxiliaries keeps the one that is assigned last: the first in the sentence
-    # if the rows are reversed.
+    # A head keeps the auxiliary that is assigned last, so the first one must come last.
     rows = rows if last else rows[::-1]
     auxiliaries[nodes.head[rows]] = rows
     return auxiliaries
@@ -115,15 +114,15 @@ def _table(
     """
     verbs = nodes.head[subjects]
     distance = replaced - subjects
-    # An agreeing word without features, such as an auxiliary, has those of the verb.
-    without_feats = check_each(nodes.feats, lambda feats: feats is None)[inflected]
+    # An agreeing word without features, such as an auxiliary, gets those of the verb.
+    lacks_feats = check_each(nodes.feats, lambda feats: feats is None)
+    feats_of = np.where(lacks_feats[inflected], verbs, inflected)
 
-    # Attractors: words between subject and verb that have agreement features, or verbs with any.
-    verbal = np.isin(nodes.upos, VERB_CLASSES) & check_each(nodes.feats, lambda f: f is not None)
-    attracting = verbal | check_each(
-        nodes.feats,
-        lambda feats: any(name in words.parse_feats(feats) for name in words.AGREEMENT_FEATURES),
-    )
+    # Attractors are words between subject and verb: words with a feature of agreement, and verbs
+    # with any feature.
+    agreeing = frozenset(words.AGREEMENT_FEATURES)
+    attracting = check_each(nodes.feats, lambda f: not agreeing.isdisjoint(words.parse_feats(f)))
+    attracting |= np.isin(nodes.upos, VERB_CLASSES) & ~lacks_feats
     starts, ends = np.minimum(subjects, replaced), np.maximum(subjects, replaced)
     if not corrected(options, "attractor_window"):
         # As published, the word before the later of the two is no attractor.
@@ -151,8 +150,8 @@ def _table(
             "form": nodes.form[inflected],
             "lemma": nodes.lemma[inflected],
             "upos": nodes.upos[inflected],
-            "feats": np.where(without_feats, nodes.feats[verbs], nodes.feats[inflected]),
-            "feats_of": nodes.word[np.where(without_feats, verbs, inflected)],
+            "feats": nodes.feats[feats_of],
+            "feats_of": nodes.word[feats_of],
             "between": [nodes.word[rows] for rows in between],
             "between_feats": [nodes.feats[rows] for rows in between],
         },
@@ -167,7 +166,7 @@ def _possible_subjects(
     options: MultiblimpOptions,
     counts: dict[str, int],
 ) -> RowNumbers:
-    """Return the rows of subjects that could agree with a verb; add the others to ``counts``."""
+    """Return the rows of subjects that could agree; count the others in ``counts`` by reason."""
     subjects = np.flatnonzero((nodes.deprel == "nsubj") & (nodes.head >= 0))
     counts["subjects"] = len(subjects)
 
@@ -229,7 +228,7 @@ def find_candidates(
         # As published, the verb is replaced where the auxiliary begins the sentence.
         replaced = np.where(has_auxiliary & (nodes.word[inflected] == 1), heads, inflected)
     word_type = np.where(has_auxiliary, "aux", "verb").astype(object)
-    kept = finite[inflected] if only_finite else np.ones(len(subjects), bool)
+    kept = finite[inflected] if only_finite else np.ones(len(subjects), bool)  # mask of subjects
     verbal = _table(
         nodes, "sv", subjects[kept], inflected[kept], replaced[kept], word_type[kept], options
     )
@@ -237,9 +236,8 @@ def find_candidates(
 
     # Subject and participle (sp). Beside some auxiliaries, as in French *elle a chanté*, the
     # participle does not agree with the subject.
-    inflects = (nodes.upos[heads] == "VERB") & check_each(
-        nodes.feats, lambda feats: words.parse_feats(feats).get("VerbForm") == "Part"
-    )[heads]
+    participles = check_each(nodes.feats, lambda f: words.parse_feats(f).get("VerbForm") == "Part")
+    inflects = ((nodes.upos == "VERB") & participles)[heads]
     if corrected(options, "participle_auxiliaries"):
         rows_of_file = read_cells(Path(__file__).with_name("participle_auxiliaries.tsv"))
         lemmas = [row["lemma"] for row in rows_of_file if row["lang"] == lang]

@@ -93,7 +93,8 @@ class Paradigms:
         # If a mood has tenses, its slot without a tense comes from incomplete annotation.
         slots = self._verbs_by_slot.keys()
         tensed_moods = {slot.mood for slot in slots if slot.tense is not None}
-        self._incomplete = {s for s in slots if s.tense is None and s.mood in tensed_moods}
+        tenseless = {slot for slot in slots if slot.tense is None}
+        self._incomplete = {slot for slot in tenseless if slot.mood in tensed_moods}
         self.share = cache(self._share_of_ending)
 
     def _states_feature(self, row: LexiconRow) -> bool:
@@ -119,7 +120,7 @@ class Paradigms:
         # Similar verbs, in moods and tenses where the lexicons lack the verb.
         shares: dict[tuple[Slot, str], float] = {}
         for row, slot in product(readings, without_verb):
-            # Cells are the subject's values in ``slot``, and the values and slot of ``row``.
+            # The cells to compare: the subject's values in ``slot``, and the reading's in its slot.
             values = agreement_of(lookup.defined_query(row))
             for length in ENDINGS:
                 ending = lemma[len(lemma) - length :]
@@ -131,11 +132,13 @@ class Paradigms:
             return "right"
         if any(share >= EXCEPTION for share in shares.values()):
             return "undecided"
-        # A form is wrong only if some other mood was checked: by the verb, or by similar verbs.
+        # A form is wrong only if some other mood was checked, unless there is none to check.
         moods = {row.features.get("Mood") for row in readings}
         to_check = {slot for slot in self._stating - self._incomplete if slot.mood not in moods}
-        checked = to_check - {*without_verb} | to_check & {slot for slot, _ in shares}
-        return "undecided" if to_check and not checked else "wrong"
+        checked_by_verb = to_check - {*without_verb}
+        checked_by_similar_verbs = to_check & {slot for slot, _ in shares}
+        is_checked = not to_check or checked_by_verb or checked_by_similar_verbs
+        return "wrong" if is_checked else "undecided"
 
     def _fitting(self, rows: Iterable[LexiconRow], agreement: Agreement) -> list[LexiconRow]:
         """Return the readings that agree with a subject, preferably those with a stated value."""
@@ -147,7 +150,8 @@ class Paradigms:
     ) -> float | None:
         """Return the share among verbs with forms in both cells; None for fewer than ``ENOUGH``.
 
-        ``ending`` is the end of the verbs' lemmas. One cell has the subject's values in ``slot``.
+        ``ending`` is the end of the verbs' lemmas. One cell has the values ``subject`` in ``slot``,
+        the second cell has ``other_values`` in ``other_slot``.
         """
         share_a_form: list[bool] = []  # for each verb
         other_verbs = {} if slot == other_slot else self._verbs_by_slot.get(other_slot, {})
@@ -166,7 +170,7 @@ SAME_FORM, SAME_VALUE = "same form", "same value"
 UNDEFINED_VALUE, AMBIGUOUS = "undefined value", "ambiguous subject"
 RIGHT = "right in another mood or tense"
 REJECTION_REASONS = (NO_ENTRY, NO_FORM, SAME_FORM, SAME_VALUE, UNDEFINED_VALUE, AMBIGUOUS)
-"""Reasons against a pair, in the order of the checks."""
+"""Reasons against a pair, in the order of the checks; the corrected variant also has ``RIGHT``."""
 
 
 class Lookup(NamedTuple):
@@ -203,7 +207,7 @@ class Trace(NamedTuple):
 class Inflector:
     """Finder of verbs' other forms by an agreement ``feature``.
 
-    ``verbs`` and ``subjects`` are lexicons of these words in the order of ``lookup.SOURCES``.
+    ``verbs`` and ``subjects`` are the lexicons of ``load_resources``, one of each source, in order.
     """
 
     def __init__(
@@ -264,7 +268,7 @@ class Inflector:
                 if stated:
                     agreeing_query[name] = stated
 
-        other_features = {name: values for name, values in query.items() if name != self._reported}
+        other_query = {name: values for name, values in query.items() if name != self._reported}
         forms: dict[str, OtherForm] = {}
         for other_form in sorted({row.form for row in contrasts}):
             # All values that the form can have in either source.
@@ -273,7 +277,7 @@ class Inflector:
                 rows = [row for row in verbs.rows.get(lemma, ()) if row.form == other_form]
                 inflecting = verbs.columns[self.feature]
                 values |= lookup.collect_values(
-                    verbs, rows, other_features, self._reported, inflecting
+                    verbs, rows, other_query, self._reported, inflecting
                 )
             objection = self._objection(form, other_form, own_values, values, subject)
             verdict: Verdict = "wrong"
@@ -304,11 +308,9 @@ class Inflector:
             for spelling in lookup.spellings([subject], self.any_case, self.lang):
                 rows += subjects.rows.get(spelling, ())
             query, inflecting = lookup.NOMINATIVE, subjects.columns[self.feature]
-            subject_values = lookup.collect_values(
-                subjects, rows, query, self._reported, inflecting
-            )
-            if subject_values:
-                return AMBIGUOUS if subject_values & values else None
+            readings = lookup.collect_values(subjects, rows, query, self._reported, inflecting)
+            if readings:
+                return AMBIGUOUS if readings & values else None
         return None
 
 

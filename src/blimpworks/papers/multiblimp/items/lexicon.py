@@ -53,13 +53,10 @@ class LexiconEntry(NamedTuple):
 
 POS_OF_UPOS = {"VERB": "V", "AUX": "V", "NOUN": "N"} | {n: n for n in ("PRON", "ADJ", "DET", "ADV")}
 """Part of speech in the lexicon, keyed by that of treebanks; others have no entries."""
-
 WORD_COLUMNS = ("word", "lemma", "form", "upos", "feats", "deprel", "misc")
-
 UnimorphRow = tuple[str, str, str]
 """Lemma, form and tags of a UniMorph table: ("sing", "sings", "V;PRS;3;SG")."""
-
-TABLE = Path(__file__).with_name("unimorph_patches.tsv")
+PATCHES_FILE = Path(__file__).with_name("unimorph_patches.tsv")
 DROPPED = "\t\t"
 """Line that replaces a line to leave out; it has neither lemma nor form."""
 PLAIN_WORD = re.compile(r"[a-z]+")
@@ -79,7 +76,7 @@ class Patch(Strict):
 @cache
 def patches_of(lang: str) -> tuple[Patch, ...]:
     """List the patches of a language in order. Raises UserError for a patch of unknown kind."""
-    return tuple(patch for patch in read_rows(Patch, TABLE) if patch.lang == lang)
+    return tuple(patch for patch in read_rows(Patch, PATCHES_FILE) if patch.lang == lang)
 
 
 def patch_line(line: str, lang: str, table: str) -> str:
@@ -134,6 +131,7 @@ def read_unimorph(
     Raises UserError for a line with fewer than three columns, and for a file that is not UTF-8.
     """
     has_segments = path.name.removesuffix(".xz").endswith(".segmentations")
+    most_columns = COLUMN_COUNT + 1 if has_segments else COLUMN_COUNT
     respell = corrected(options, "scripts")
     with reading(path, "a UniMorph table", "Pin another version."):
         content = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
@@ -156,7 +154,7 @@ def read_unimorph(
         lemma, form, tags = fields[:COLUMN_COUNT]
         if special:
             lemma, form = words.normalise_unimorph(lemma, form, special, corrected_scripts=respell)
-        odd["with_more_columns"] += len(fields) > COLUMN_COUNT + has_segments
+        odd["with_more_columns"] += len(fields) > most_columns
         odd["without_tags"] += not tags.strip() and patched != DROPPED
         if patched == DROPPED:
             odd["patched_out"] += 1
@@ -232,7 +230,7 @@ def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[
         texts = [f"{name}_{value}" for name, value in sorted(ud_features.items())]
         authors_texts[entry] = ";".join([pos, *texts])
 
-    # Drop entries whose lemma and features have a far more frequent form.
+    # Drop entries beside a far more frequent entry that differs only in its form.
     highest: Counter[LexiconEntry] = Counter()  # {entry without its form: frequency}
     for entry, count in counts.items():
         any_form = entry._replace(form="")

@@ -8,8 +8,8 @@ readings of word forms, from UniMorph and from treebanks (ud); ``features`` is c
     sing   sing   V    Mood=IND|Number=PL                 ud        12
 
 A query has the accepted values of features: ``{"Number": {"SG"}, "Mood": {"IND"}}``. The tightest
-rows that fit it have the fewest features besides. Source: MultiBLiMP 1.0, section 4.3; the rules of
-matching follow the authors' code.
+rows that fit a query have the fewest further features.
+Source: MultiBLiMP 1.0, section 4.3; the rules of matching follow the authors' code.
 """
 
 from collections import Counter, defaultdict
@@ -27,8 +27,8 @@ SOURCES = ("unimorph", "ud")
 SUBJECT_PARTS = ("N", "PRO", "PRON")
 """Parts of speech of possible subjects."""
 RARE = 10
-"""A reading is rare if another reading of its form is more than this many times as frequent. It
-is also rare if another lemma has the same form and features more often."""
+"""A reading is rare if another reading of its form is more than this many times as frequent. A
+reading is also rare if another lemma has the same form and features more often."""
 AGREEING = (
     *("Number", "Number[subj]", "Person", "Person[subj]", "Gender", "Gender[subj]"),
     *("Animacy", "SubGender"),
@@ -122,15 +122,15 @@ def load_lexicon(
             if name in stated:
                 features.setdefault(name, value)
 
-    # A reading is rare beside another reading of its form, or another lemma with form and features.
-    # All rows count, also those that are not needed.
+    # Rare readings (``RARE``) are found among all rows, also those that are not needed.
     frequency, forms = rows["frequency"], rows["form"]
     rarity = pa.array([False] * len(rows))
     if frequency.null_count < len(rows):
         reading_keys = pc.binary_join_element_wise(forms, rows["features"].cast(pa.string()), "\t")
-        of_form, of_reading = _highest(forms, frequency), _highest(reading_keys, frequency)
-        rarer = pc.greater(of_form, pc.multiply(frequency, RARE))
-        rarity = pc.or_(rarer, pc.greater(of_reading, frequency))
+        highest_of_form = _highest(forms, frequency)
+        highest_of_reading = _highest(reading_keys, frequency)
+        rarer = pc.greater(highest_of_form, pc.multiply(frequency, RARE))
+        rarity = pc.or_(rarer, pc.greater(highest_of_reading, frequency))
     rows = rows.append_column("rare", rarity)
 
     selected = rows.filter(pc.is_in(rows[key], pa.array([*needed], pa.string())))
@@ -154,8 +154,8 @@ def _inflecting_column(
 ) -> str | None:
     """Choose, among ``names`` ("Number[subj]", "Number"), the feature by which rows inflect.
 
-    A single name is chosen if any row states it. Of several names, those with two values or more
-    are compared, and the one whose rarest value has most rows is chosen. None if there is none.
+    A single name is chosen if any row states it. Of several names, only those with two values or
+    more count, and the name whose rarest value has most rows is chosen. None if no name counts.
     """
     if len(names) == 1:
         return names[0] if names[0] in _stated_features(readings) else None
@@ -218,7 +218,7 @@ def find_contrasts(
 ) -> list[LexiconRow]:
     """Find the tightest rows of the row's lemma with another value in ``column``.
 
-    For *sings* (SG) it finds *sing* (PL). The rows found must fit all other features that ``row``
+    For *sings* (SG) it finds *sing* (PL). These rows must fit all other features that ``row``
     defines. If ``row`` leaves the column open, there is no contrast. As in the authors' code, a row
     without the column counts as one with another value (Number[subj] has no assumed value). With
     ``strict``, rare readings are left out, and rows that differ in features beside agreement.
@@ -236,6 +236,7 @@ def find_contrasts(
     if strict:
         fixed = _fixed_features(row)
         rows = [entry for entry in rows if not entry.rare and _fixed_features(entry) == fixed]
+    # The column is no surplus feature either; its values do not matter here.
     return _tightest(rows, {**required, column: frozenset()})
 
 

@@ -67,7 +67,7 @@ def load_surfaces(rows: pa.Table, sentences: Path, whole_contractions: bool) -> 
             contractions.append((sentence, Unit(form, space_after, range(first, last + 1))))
     for sentence, contraction in contractions:
         units = units_by_sentence[sentence]
-        # The units of the contraction's words are those from ``start`` to ``end``.
+        # The contraction's words are the units from ``start`` up to ``end``.
         positions = [i for i, u in enumerate(units) if u.word_ids.start in contraction.word_ids]
         start, end = positions[0], positions[-1] + 1
         if "".join(unit.text for unit in units[start:end]) == contraction.text:
@@ -90,8 +90,9 @@ MISMATCH = "values differ in the treebank"
 CONDITION = "against the language's conditions"
 CONTRACTION = "inside a contraction"
 ALL_REASONS = (MISMATCH, CONDITION, CONTRACTION, *inflection.REJECTION_REASONS)
+"""Reasons why a candidate or a form makes no pair."""
 UNDECIDED = "of these, possibly right in another mood"
-"""Line of the funnel: pairs, of those made, that may be right in a mood that lexicons lack."""
+"""Line of the funnel: pairs whose bad form may be right in a mood that the lexicons lack."""
 
 
 def subject_features(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str, str]:
@@ -100,7 +101,7 @@ def subject_features(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[
     With ``third``, nouns and most pronouns without a person get the third person.
     """
     features = words.parse_feats(row["subject_feats"])
-    # Personal pronouns have any person, relative pronouns that of another word; nouns have none.
+    # Personal pronouns have any person, and relative pronouns the person of another word.
     is_other_pronoun = features.get("PronType", "Prs") not in ("Prs", "Rel")
     if third and (row["subject_upos"] == "NOUN" or is_other_pronoun):
         # A verb annotated as "1,3" agrees with the third person.
@@ -142,8 +143,8 @@ def _candidates(
     """Yield the candidates that agree; add the numbers of rejected candidates to ``counts``.
 
     A verb that lacks a feature, such as Person, gets the subject's value. In the authors' code it
-    keeps this value: the verb's next subject must have the same one, and the value counts where
-    the verb is an attractor.
+    keeps this value: the verb's next subject must have the same value, and the value counts where
+    the verb is an attractor. So later rows can change the features of earlier candidates.
     """
     keeps_features = not corrected(options, "copied_features")
     third = corrected(options, "subject_person")
@@ -180,7 +181,7 @@ def _columns_of(
 ) -> Row:
     """Return the columns that all pairs of a candidate share, except those of the sentence."""
     row, verb, attractors = candidate
-    # Take the label of the test of this type of verb, else of that of both types, else "?".
+    # A value has the label of the test of this type of verb, or else of both types; "?" without.
     good_labels = []
     for value in trace.own_values:
         label = labels.get((row["kind"], row["order"], value))
@@ -230,7 +231,7 @@ def pairs_of(
     unifies_code_points = corrected(options, "scripts")
     pairs: list[Row] = []
     counts: Counter[str] = Counter()
-    # Verbs share features with several candidates, so all candidates come before the first pair.
+    # All candidates come before the first pair, because later rows can change earlier candidates.
     candidates = list(_candidates(rows, lang, phenomenon, options, counts))
     for candidate in candidates:
         row, features = candidate.row, tuple(sorted(candidate.verb_features.items()))
@@ -252,7 +253,7 @@ def pairs_of(
         counts.update(trace.rejected)
         columns = _columns_of(candidate, lang, phenomenon, trace, labels)
         pairs_by_sentence: dict[str, Row] = {}
-        # {"sing": its values ["PL"] and no objection, or the reason to reject it}
+        # Such as "sing", with the values ["PL"] and no objection.
         for form, judged in trace.forms.items():
             if judged.objection:
                 continue

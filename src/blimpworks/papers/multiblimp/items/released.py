@@ -112,7 +112,7 @@ class ReleasedPair(BaseModel, frozen=True):
         participle = self.inflect_item == words.PARTICIPLE
         lacks_auxiliary = self.inflect_item == "aux" and self.cop_idx is None
         more_congruent = self.num_congruent_attractors > self.num_attractors
-        # "in" a text and not equal: the authors' "3IMP" is of the condition "3" too.
+        # Values are searched in texts, because the authors' "3IMP" is of the condition "3" too.
         faults = {
             "both sentences are the same": self.sen == self.wrong_sen,
             "wo is not the order that distance has": (self.distance > 0) != (self.wo == "SV"),
@@ -134,6 +134,7 @@ class ReleasedPair(BaseModel, frozen=True):
 
         The word follows ``prefix``, and is replaced by ``swap_head``, perhaps in other letter case.
         """
+        # The form as it is, or capitalised by the rules of either variant.
         forms = [self.swap_head]
         for published in (True, False):
             forms.append(capitalised_like(self.swap_head, "A", self.lang, published))
@@ -156,7 +157,7 @@ FILE_REMEDY = "Retrieve or export the file again."
 
 def read_rows(path: Path, lang: str) -> Iterator[tuple[int, ReleasedPair]]:
     """Yield (number of the first line, pair) of a file. Raises UserError for a malformed pair."""
-    line = 2
+    line = 2  # after the headings
     expected = (
         "a released file of MultiBLiMP: a pair in each row, its columns between tabs and quoted"
     )

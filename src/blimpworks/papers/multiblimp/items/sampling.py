@@ -43,12 +43,11 @@ def list_conditions(pairs: Iterable[PairRow]) -> list[Condition]:
     """List the conditions to sample, sorted: each contrast of single values, in both orders."""
     conditions: set[Condition] = set()
     for pair in pairs:
-        phenomenon, inflected = pair["phenomenon"], pair["inflected"]
-        grammatical, ungrammatical = pair["grammatical"], pair["ungrammatical"]
+        values = (pair["grammatical"], pair["ungrammatical"])
         # Only single values make a condition: "SG|DU" is sampled with "SG" and with "DU".
-        if "|" not in grammatical + ungrammatical:
+        if not any("|" in value for value in values):
             for order in ("SV", "VS"):
-                conditions.add(Condition(phenomenon, grammatical, ungrammatical, order, inflected))
+                conditions.add(Condition(pair["phenomenon"], *values, order, pair["inflected"]))
     return sorted(conditions)
 
 
@@ -60,16 +59,15 @@ def select_pairs(
     Unless ``exact``, a pair with the value "3IMP" also belongs to the conditions of "3", because
     the authors' code looks for "3" in its text.
     """
-    phenomenon, grammatical, ungrammatical, order, inflected = condition
     selected = []
     for pair in pairs:
-        # "in" looks for a text in a text, or for a value in a list.
+        # "3" in "3IMP" is true of texts; in lists, only whole values are found.
         good, bad = pair["grammatical"], pair["ungrammatical"]
         if exact:
             good, bad = good.split("|"), bad.split("|")
-        has_values = grammatical in good and ungrammatical in bad
+        has_values = condition.grammatical in good and condition.ungrammatical in bad
         traits = (pair["phenomenon"], pair["order"], pair["inflected"])
-        if has_values and traits == (phenomenon, order, inflected):
+        if has_values and traits == (condition.phenomenon, condition.order, condition.inflected):
             selected.append(pair)
     return selected
 
@@ -77,7 +75,7 @@ def select_pairs(
 def compute_weights(pairs: Sequence[PairRow], published: bool) -> list[float]:
     """Compute each pair's weight: one over the product of its traits' relative frequencies.
 
-    ``pairs`` are those of one condition. A subject of half of them has the frequency 0.5.
+    ``pairs`` are those of one condition. A subject of half of the pairs has 0.5.
     """
     traits_of_pairs = []
     for pair in pairs:
@@ -107,14 +105,13 @@ def draw_pairs(
     """
     weights = compute_weights(pairs, published=not corrected(options, "balance"))
     total = math.fsum(weights)
-    keys = []
-    for pair, weight in zip(pairs, weights, strict=True):
+    keys: list[tuple[float, int]] = []  # (key, index of the pair)
+    for i, (pair, weight) in enumerate(zip(pairs, weights, strict=True)):
         # A hash is used as the random u, so that the draw does not depend on other pairs.
         text = f"{options.sampling.seed}\x1f{tuple(condition)}\x1f{pair['item_id']}".encode()
         digest = int.from_bytes(blake2b(text, digest_size=8).digest())
-        keys.append(math.log((digest + 0.5) / 2**64) / weight)
-    keyed = [(key, i) for i, key in enumerate(keys)]
-    drawn = [i for _, i in heapq.nlargest(options.sampling.per_condition, keyed)]
+        keys.append((math.log((digest + 0.5) / 2**64) / weight, i))
+    drawn = [i for _, i in heapq.nlargest(options.sampling.per_condition, keys)]
     drawn.sort(key=lambda i: pairs[i]["item_id"])
     return [{**pairs[i], "weight": weights[i] / total} for i in drawn]
 
@@ -147,8 +144,8 @@ def sample_pairs(
         members = [pair for pair in members if pair["item_id"] not in used_ids]
         condition_counts.update(map(id, members))
         phenomenon, grammatical, ungrammatical, order, inflected = condition
-        # The first pair with the condition's grammatical value has its label.
-        labels: dict[str, str] = {}
+        # Later entries replace earlier ones, so in reverse the first pair with a value decides.
+        labels: dict[str, str] = {}  # {value: label}
         for pair in reversed(members):
             labels |= zip(pair["grammatical"].split("|"), pair["label"].split("|"), strict=True)
         label = "?" if phenomenon[:2] in untested else labels.get(grammatical, "?")

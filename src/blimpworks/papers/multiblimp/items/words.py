@@ -1,6 +1,6 @@
 """Read words of treebanks and UniMorph tables: their features, their spelling, unwanted words.
 
-All stages that make items call these functions. Source: MultiBLiMP 1.0, sections 3.2, 4.1 and 5,
+All stages that make items call this module. Source: MultiBLiMP 1.0, sections 3.2, 4.1 and 5,
 appendix A.1, and the authors' code.
 
 Features: UniMorph has tags ("V;PRS;3;SG"), treebanks have names and values ("Number=Sing").
@@ -34,10 +34,8 @@ from blimpworks.tables import TOKENS, read_table
 
 Bundle = tuple[tuple[str, str], ...]
 """Names and values of features, sorted by name: (("Number", "SG"), ("Person", "3"))."""
-
 UNDEFINED = "UNDEFINED"
 """Value of an agreement feature that a lexicon row leaves open: its form has all values."""
-
 AGREEMENT_FEATURES = ("Number", "Person", "Gender")
 ASSUMED = {"Degree": "BASE", "Mood": "IND", "Voice": "ACT"}
 ASSUMED |= dict.fromkeys(AGREEMENT_FEATURES, UNDEFINED)
@@ -49,8 +47,6 @@ READ_AS_MISSING = frozenset(
 )
 """Words that pandas, with which the authors read their tables, takes for missing cells."""
 _FROM_UNIMORPH = {unimorph: ud for ud, unimorph in UD_TO_UNIMORPH.items()}
-
-
 TAG_FEATURES = {
     tag: row["feature"]
     for row in read_cells(Path(__file__).with_name("unimorph_tags.tsv"))
@@ -98,6 +94,7 @@ def _split_tags(tags: str) -> list[str]:
         tag = _restore_case(text.strip())
         # "V.PTCP" is one tag; any other dot is between two tags.
         names += [tag] if tag in TAG_FEATURES else tag.split(".")
+    # Tags between dots are known only now.
     return [_restore_case(name) for name in names if name]
 
 
@@ -142,7 +139,7 @@ PARTICIPLE = "ptcp"
 """Value of the items' column ``kind`` if a participle agrees, else "verb" or "aux"."""
 
 STATED_AS = {"Number": ("Number[subj]", "Number"), "Person": ("Person",), "Gender": ("Gender",)}
-"""Features of lexicon rows that may state an agreement feature; ``load_lexicon`` takes one.
+"""{agreement feature: features of lexicon rows that can state it}; ``load_lexicon`` takes one.
 Number[subj] is the number of a verb's subject, in languages whose verbs also agree with objects."""
 CONDITIONS = {("eng", "sv#"): {"Tense": "Pres", "Person": "3"}}
 """UD features that a word must have to show a phenomenon, keyed by language and phenomenon. English
@@ -206,7 +203,7 @@ class Treatment:
     unimorph: tuple[str, ...] = ()
     """Columns of a UniMorph table, of ``WORD_COLUMNS``."""
     attributes: Mapping[str, str] = field(default_factory=dict)
-    """MISC attribute with a better spelling, keyed by column; words without it are converted."""
+    """MISC attribute with a better spelling, keyed by column; other words are converted."""
 
 
 TREATMENTS = {
@@ -232,7 +229,7 @@ TREATMENTS = {
 def read_tokens(
     path: Path, columns: Sequence[str], special: Sequence[str], options: MultiblimpOptions
 ) -> pa.Table:
-    """Read columns of ``tokens``, respelt by ``special`` treatments (and ``misc`` for these)."""
+    """Read columns of ``tokens``, respelt by ``special`` treatments, which also need ``misc``."""
     needed = list(dict.fromkeys([*columns, "misc"])) if special else columns
     table = read_table(TOKENS, path, needed)
     return normalise_tokens(table, special, corrected_scripts=corrected(options, "scripts"))
@@ -241,7 +238,7 @@ def read_tokens(
 def normalise_tokens(
     table: pa.Table, special: Sequence[str], corrected_scripts: bool = False
 ) -> pa.Table:
-    """Respell ``tokens`` (with ``misc``) as in appendix A.1. Raises UserError as ``treatments``."""
+    """Respell ``tokens`` (with ``misc``) as in appendix A.1. UserError for an unknown treatment."""
     for treatment in treatments(tuple(special), corrected_scripts):
         for column in treatment.tokens:
             if column not in table.column_names:

@@ -1,4 +1,4 @@
-"""Tables and figures of UrBLiMP; ``SPECS`` names their functions."""
+"""Tables and figures of UrBLiMP; ``SPECS`` has the function, title and input tables of each."""
 
 from pathlib import Path
 

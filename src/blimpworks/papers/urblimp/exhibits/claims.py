@@ -55,7 +55,8 @@ def read_scores(
 
 
 def _origin_of(scores: pd.DataFrame) -> tuple[str, dict[str, Any]]:
-    """Return the input table of ``read_scores``, and the filter that selects its rows there."""
+    """Return the input table that ``read_scores`` has read, and the filter of rows in it."""
+    # Printed numbers have the column "value" instead.
     if "accuracy" in scores:
         return "accuracies", shared.where_of(scores)
     return "published", shared.where_of(scores, shared.PRINTED_KEYS)
@@ -90,8 +91,9 @@ def cells_of_tests(
             key = (" vs ".join(pair), result)
             if key in printed:
                 decimals = len(printed[key]["text"].partition(".")[2])
-                p, cut = truncate(p, decimals), truncated(formula, decimals)
-                cell = replace(cell, value=p, text=f"{p:.{decimals}f}", formula=cut, stands_for=key)
+                p, text = truncate(p, decimals), f"{truncate(p, decimals):.{decimals}f}"
+                cut_formula = truncated(formula, decimals)
+                cell = replace(cell, value=p, text=text, formula=cut_formula, stands_for=key)
             yield cell
 
 
@@ -130,8 +132,8 @@ table6 = partial(_tests_table, "the best", "table6", TOP)
 
 def tests(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate the tests of Tables 5 and 6 over paradigms instead of phenomena."""
-    # Over phenomena, a phenomenon of one paradigm weighs as much as one of five paradigms, and the
-    # ten differences give no p below .002.
+    # This table is for comparison: over phenomena, a phenomenon of one paradigm weighs as much as
+    # one of five paradigms, and the ten differences give no p below .002.
     ranked, names = _rank_models(tables, labels), evaluation.model_names(labels.models)
     groups = {"Table 5": choose_models(GEMMA, ranked), "Table 6": choose_models(TOP, ranked)}
     if groups["Table 5"] == groups["Table 6"]:
@@ -142,15 +144,16 @@ def tests(tables: Tables, labels: Labels) -> Exhibit:
         for over, phrase in UNIT_PHRASES.items():
             scores = read_scores(tables, labels, models, over)
             for cell in cells_of_tests(scores, EACH_OTHER, names, {}, over):
+                # Tables 5 and 6 have the uncorrected p over phenomena already.
+                if cell.column == P and over == BY_PHENOMENON:
+                    continue
                 row = f"{cell.row} ({title})" if title else cell.row
                 # "p, Holm" becomes "p over paradigms, Holm".
                 heading = cell.column.replace(P, f"{P} {phrase}", 1)
+                cells.append(replace(cell, row=row, column=heading))
                 if cell.column == HOLM:
                     verdicts = remarks.setdefault(row, {})
                     verdicts[f"{VERDICT}, {phrase}"] = "yes" if cell.value < ALPHA else "no"
-                # Tables 5 and 6 show the uncorrected p over phenomena.
-                if cell.column == HOLM or over == BY_PARADIGM:
-                    cells.append(replace(cell, row=row, column=heading))
     return Exhibit(**describe("tests", empty=not cells), cells=cells, remarks=remarks)
 
 
@@ -163,7 +166,7 @@ AVERAGE = "average"
 GRANITE_NOUN: Place = ("granite-3.3", NOUN)
 ABOVE: Place = (SINGULAR, "models above 90%")
 SIGNIFICANT: Place = ("pt vs it", "significant")
-"""Keys of printed numbers; "pt vs it" are pretrained against instruction-tuned models."""
+"""Keys of printed numbers. "pt vs it": pretrained models against instruction-tuned ones."""
 TITLES: dict[Place, str] = {
     GRANITE_NOUN: "Granite base models: dative object, noun, about",
     ABOVE: "Masculine singular nouns: models of Table 7 above 90 %",
@@ -188,7 +191,7 @@ RECOMPUTATION = shared.Recomputation(
         "phenomena": [*PHENOMENA],
     },
 )
-"""Formulas that ``text.csv`` of the printed numbers names, with their formats, and lists."""
+"""Formulas that ``text.csv`` of the printed numbers names, with formats; lists that it names."""
 
 
 def _rows_of(rows: pd.DataFrame, models: Sequence[str], paradigms: Sequence[str]) -> pd.DataFrame:

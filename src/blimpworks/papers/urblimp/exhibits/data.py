@@ -165,7 +165,7 @@ def table10(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate Table 10: each paradigm's number of pairs; measured forms add one of the pairs."""
     cells: list[Cell] = []
     if labels.source == "published":
-        # Beside the printed N: the smallest N of which each accuracy is a share (.667: 2 of 3).
+        # Beside the printed N is the smallest N of which all accuracies are shares (.667: 2 of 3).
         rows = table_models(tables, labels)
         printed = evaluation.printed_numbers(tables, labels, "table10")
         implied_total = 0
@@ -197,27 +197,27 @@ def table10(tables: Tables, labels: Labels) -> Exhibit:
 # Outcomes of the rules that make pairs from a treebank's sentences. A match is a point in a
 # sentence where a rule applies; the match becomes a pair or is rejected.
 
-SOURCE = "rules"
-"""Name of the input table: n matches by language, paradigm, rule, outcome and reason."""
+MATCH_COUNTS = "rules"
+"""Name of the input table with the number of matches by paradigm, rule, outcome and reason."""
 MATCHES, CONSTRUCTED = "Matches", "Constructed"
-PRINTED, IMPLIED = "Paper", "Paper, implied"
-"""Columns of the paper's numbers of pairs: as printed, and as its accuracies imply."""
+PAPER, IMPLIED = "Paper", "Paper, implied"
+"""Columns: the paper's number of pairs as printed, and as the paper's accuracies imply."""
 RULE_HEADS = {
     PAIRS: ("Pairs", "kept"),
     CONSTRUCTED: ("Pairs", "constructed"),
-    PRINTED: ("N of the paper", "printed"),
+    PAPER: ("N of the paper", "printed"),
     IMPLIED: ("N of the paper", "implied"),
 }
 _REJECTIONS_FILE = Path(__file__).with_name("rejections.tsv")
 REASON_GROUP = {row["reason"]: row["column"] for row in read_cells(_REJECTIONS_FILE)}
-"""{reason of a rejection, without details after a colon: end of the column "Rejected: …"}."""
+"""{reason: its group}. The column "Rejected: no form" counts the matches of a group."""
 OTHER = "other"
 REJECTIONS = tuple(f"Rejected: {name}" for name in dict.fromkeys((*REASON_GROUP.values(), OTHER)))
-RULE_COLUMNS = (MATCHES, PAIRS, CONSTRUCTED, PRINTED, IMPLIED, *REJECTIONS)
+RULE_COLUMNS = (MATCHES, PAIRS, CONSTRUCTED, PAPER, IMPLIED, *REJECTIONS)
 ALL_PARADIGMS = "All paradigms"
 MOST_SAMPLES = 20
 PAIR, RULE, CHANGE, ORIGIN, PARADIGM = "Pair", "Rule", "Change", "Source", "Paradigm"
-LISTED = ("item_id", "lang", "paradigm", "good", "bad", "file", "line", "rule", "change")
+SAMPLE_COLUMNS = ("item_id", "lang", "paradigm", "good", "bad", "file", "line", "rule", "change")
 
 
 def _count_cells(
@@ -232,8 +232,8 @@ def _count_cells(
     ``where`` selects a language, a paradigm or a rule. ``counts`` has its numbers of matches, and
     ``items`` the pairs of all languages. ``printed`` are cells of the paper's numbers.
     """
-    yield formula_cell(counts, (row, MATCHES), N_SUM, SOURCE, where)
-    yield formula_cell(counts, (row, PAIRS), N_SUM, SOURCE, {**where, "outcome": KEPT})
+    yield formula_cell(counts, (row, MATCHES), N_SUM, MATCH_COUNTS, where)
+    yield formula_cell(counts, (row, PAIRS), N_SUM, MATCH_COUNTS, {**where, "outcome": KEPT})
     constructed = {**where, "constructed": True}
     yield formula_cell(items, (row, CONSTRUCTED), COUNT, "items", constructed)
     yield from printed
@@ -244,15 +244,15 @@ def _count_cells(
         rejected = dropped[columns == column]
         if not rejected.empty:
             reasons = {**where, "outcome": DROPPED, "reason": sorted({*rejected["reason"]})}
-            yield formula_cell(rejected, (row, column), N_SUM, SOURCE, reasons)
+            yield formula_cell(rejected, (row, column), N_SUM, MATCH_COUNTS, reasons)
 
 
 def _paper_cells(printed: pd.DataFrame, paradigm: str, row: str) -> Iterator[Cell]:
     # The paper's number of pairs as printed and, if it differs, as its accuracies imply.
     for _, number in printed[printed["row"] == paradigm].iterrows():
         if not pd.isna(number["value"]):
-            # ``table10`` compares our number with this one, so the cell here stands for none.
-            yield replace(printed_cell(number, (row, PRINTED)), stands_for=None)
+            # Table 10 is where the campaign's number is compared with this one.
+            yield replace(printed_cell(number, (row, PAPER)), stands_for=None)
         if not pd.isna(number["corrected"]):
             text, keys = f"{float(number['corrected']):,.0f}", shared.PRINTED_KEYS
             yield shared.row_cell("published", number, keys, "corrected", (row, IMPLIED), text)
@@ -266,14 +266,14 @@ def _in_order(present: Collection[str], labels: Labels) -> list[str]:
 
 def rules(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate the matches of each paradigm's rules: pairs, and matches rejected by reason."""
-    counts = read_plain(RULE_COUNTS, tables[SOURCE])
+    counts = read_plain(RULE_COUNTS, tables[MATCH_COUNTS])
     keys = ["lang", "paradigm", "rule"]
     items = read_plain(ITEMS, tables["items"], [*keys, "constructed"])
     items = items.astype(dict.fromkeys(keys, str))
     printed = shared.read_printed(tables, exhibit="table10", column="n")
     langs = _in_order({*counts["lang"]}, labels)
     cells: list[Cell] = []
-    row_titles: list[dict[str, str]] = []  # {row: title} of each language
+    row_titles: list[dict[str, str]] = []  # {row: title}, by language
     for lang in langs:
         language = labels.languages.get(lang, lang)
         prefix = f"{language}: " if len(langs) > 1 else ""
@@ -316,7 +316,7 @@ def samples(tables: Tables, labels: Labels) -> Exhibit:
     """List up to twenty pairs of each paradigm, taken evenly; each cell's filter selects a pair."""
     by_lang: dict[str, list[dict[str, Any]]] = {}
     for path in tables["items"]:
-        items = read_table(ITEMS, path, [*LISTED, *shared.SPANS, "constructed"]).to_pylist()
+        items = read_table(ITEMS, path, [*SAMPLE_COLUMNS, *shared.SPANS, "constructed"]).to_pylist()
         if items:
             by_lang[items[0]["lang"]] = items
     cells: list[Cell] = []
@@ -387,6 +387,7 @@ def _number_cells(ratings: pd.DataFrame, people: pd.DataFrame, per_pair: int) ->
         numbers["Two judgements agree (%)"] = formulas.agreement(per_pair), RATED
     for row, (formula, source) in numbers.items():
         rows = ratings if source == RATED else people
+        # The formulas of other rows get the whole table.
         where = {"left_out": True} if row == LEFT_OUT else {}
         form = ".1f" if "%" in row else ",.0f"
         yield formula_cell(rows, (row, NUMBER), formula, source, where, form)
@@ -411,7 +412,7 @@ def validation(tables: Tables, labels: Labels) -> Exhibit:
     ratings = read_plain(VALIDATION_RATINGS, tables[RATED][0])
     people = read_plain(VALIDATION_PARTICIPANTS, tables[PEOPLE][0])
     per_pair = int(labels.facts["urblimp_validation"]["per_pair"])
-    # A participant's row has a prefix, because a participant may be called "passed", too.
+    # A participant's row has a prefix, because a participant may be called like another row.
     names = {f"participant {name}": str(name) for name in people["participant"]}
     kappas = [*_kappa_cells(ratings, per_pair)]
     numbers = [*_number_cells(ratings, people, per_pair)]

@@ -51,9 +51,9 @@ RIVALS = _models_in_group("rival")
 """Models of Figure 2: a small one and two larger ones."""
 IN_TABLE8 = _models_in_group("instructed")
 """Models of the paper's Table 8. Its Table 7 has all others, even if they are instruction-tuned."""
-ALONE = {"alif-1.0-8b-instruct": "Alif"}
-"""Models that Figure 1 treats as a family, and the family's name."""
-FIRST = 4
+FAMILIES = {"alif-1.0-8b-instruct": "Alif"}
+"""{model: name of its family in Figure 1}, in place of the catalogue's family."""
+STAND_INS = 4
 """Number of models that exhibits show for a campaign without the paper's models."""
 
 
@@ -64,9 +64,9 @@ def model_names(models: Mapping[str, str]) -> dict[str, str]:
 
 
 def choose_models(preferred: Sequence[str], models: Sequence[str]) -> list[str]:
-    """Return the ``preferred`` models in ``models``; if these are fewer than two, the ``FIRST``."""
+    """Return the ``preferred`` models among ``models``, or the first ``STAND_INS`` if under two."""
     present = [name for name in preferred if name in models]
-    return present if len(present) > 1 else [*models][:FIRST]
+    return present if len(present) > 1 else [*models][:STAND_INS]
 
 
 def is_instructed(name: str, facts: Mapping[str, Any]) -> bool:
@@ -147,11 +147,12 @@ def accuracy_cell(
     The cell has a 95 % interval if the rows are of one model and have numbers of pairs. For several
     models there is no interval, because their errors on the same pairs depend on each other.
     """
+    # Neither people's accuracies nor printed ones have ties or a table of judgements.
     by_models = labels.source == "measured" and HUMAN not in {*rows["model"]}
     ties = by_models and rows["model"].nunique() == 1
     cell = shared.accuracy_cell(rows, cell_key, text=percent_text, ties=ties, stands_for=stands_for)
     if len(rows) == 1 and by_models:
-        # One accuracy can be traced further back, to the judgements that it counts.
+        # The accuracy is that of a paradigm, so the cell can be traced to judgements.
         return replace(cell, formula=ACCURACY, source="judgements")
     return cell
 
@@ -226,9 +227,9 @@ def _paradigm_table(
 ) -> Exhibit:
     """Make the table of paradigms (rows) by model, with means over models.
 
-    It has the models for which ``is_instructed`` is ``instructed``; the caption calls them
-    ``tuning``. Models without accuracy on some paradigm would distort the means over models. The
-    measured form names them in the caption.
+    The table has the models for which ``is_instructed`` returns ``instructed``; the caption calls
+    them ``tuning``. Models without accuracy on some paradigm are left out, because they would
+    distort the means. The measured form names these models in the caption.
     """
     rows = read_paradigms(tables, labels)
     printed = printed_numbers(tables, labels, exhibit)
@@ -310,7 +311,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     rows = read_models(tables, labels)
     rows = rows[rows["paradigm"] == GENDER].sort_values("accuracy", ascending=False, kind="stable")
     facts, names = labels.facts["urblimp_models"], model_names(labels.models)
-    families = rows["model"].map(lambda model: ALONE.get(model) or str(facts[model]["family"]))
+    families = rows["model"].map(lambda model: FAMILIES.get(model) or str(facts[model]["family"]))
     best = rows["model"][~families.duplicated()]
     cells = [
         accuracy_cell(rows.loc[[index]], (names[model], PARADIGMS[GENDER]), labels)

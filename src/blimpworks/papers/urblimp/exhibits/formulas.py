@@ -9,6 +9,7 @@ people (item_id, chose_good), printed numbers (of Table 4, row: model, column: p
 percent), or counts and bits of the tables of lengths.
 """
 
+import math
 from itertools import combinations
 
 import pandas as pd
@@ -43,8 +44,10 @@ def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -
 
     scores = scores_by(rows, over)
     models = [*scores.columns]
-    pairs = [(model, f"{model}-it") for model in models if f"{model}-it" in models]
-    return compare_scores(scores, [*combinations(models, 2)] if among == EACH_OTHER else pairs)
+    pairs = [*combinations(models, 2)]
+    if among == TUNED:
+        pairs = [(model, f"{model}-it") for model in models if f"{model}-it" in models]
+    return compare_scores(scores, pairs)
 
 
 # Rounding is not propagated: the paper tests rounded cells, and p is no smooth function of them.
@@ -113,7 +116,7 @@ def percent_of(rows: pd.DataFrame, column: str) -> float:
 def _implied(rows: pd.DataFrame) -> float:
     from blimpworks.analysis.statistics import implied_denominator
 
-    return float(implied_denominator(rows["accuracy"], rows["rounding"]) or "nan")
+    return implied_denominator(rows["accuracy"], rows["rounding"]) or math.nan
 
 
 def macro_weights(rows: pd.DataFrame) -> pd.Series:

@@ -39,7 +39,7 @@ ACCURACY_COLUMNS = {BY_TOKEN: "by_token", BY_SUM: "by_sum"}
 SHARES = {UNEQUAL: "unequal", **ACCURACY_COLUMNS, DIFFERENTLY: "differently"}
 """{heading of a percentage: column of the table that counts its pairs}."""
 LENGTH_HEADS = {title: title.partition(" ")[::2] for title in SHARES}
-"""Headings in two lines, the first word above the others: ("Unequal", "tokens")."""
+"""{heading: its two lines}, such as ("Unequal", "tokens"), without the space between them."""
 MARKS: dict[str, dict[str, Any]] = {
     BY_TOKEN: {"fmt": "o", "color": ORANGE, "markerfacecolor": "white", "markersize": 5},
     BY_SUM: {"fmt": "D", "color": BLUE, "markersize": 3},
@@ -49,10 +49,10 @@ MARKS: dict[str, dict[str, Any]] = {
 
 def _read_table(tables: Tables, labels: Labels) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
     """Return the rows of the table of lengths, and {printed name of an evaluation: its filter}."""
-    # {"5-gram (Hindi)": {"model": "ngram-5", "lang": "hin"}}
     rows = read_plain(LENGTHS, tables[SOURCE][0])
     rows = rows[rows["model"].isin(labels.models)]
     multilingual = rows["lang"].nunique() > 1
+    # Such as {"5-gram (Hindi)": {"model": "ngram-5", "lang": "hin"}}.
     evaluations: dict[str, dict[str, Any]] = {}
     for model, name in model_names(labels.models).items():
         for lang in dict.fromkeys(rows["lang"][rows["model"] == model]):
@@ -165,7 +165,7 @@ COLOURS = {"good": BLUE, "bad": ORANGE}
 WORD, END = "Word", "(end)"
 IN_ALL, PER_TOKEN = "in all", "per token"
 SUMS = ((IN_ALL, BITS, ".1f"), (PER_TOKEN, BITS_PER_TOKEN, ".2f"))
-"""(row, formula, format) of a sentence's numbers."""
+"""(row, formula, format) of numbers of a whole sentence."""
 BAR_WIDTH = 0.4
 """Width of a bar; two words are 1 apart."""
 
@@ -189,23 +189,23 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     columns: list[dict[str, int | None]] = []
     matcher = SequenceMatcher(None, [*good["word"]], [*bad["word"]], autojunk=False)
     for _, start, end, bad_start, bad_end in matcher.get_opcodes():
-        for at_good, at_bad in zip_longest(good.index[start:end], bad.index[bad_start:bad_end]):
-            columns.append({"good": at_good, "bad": at_bad})
+        pairs = zip_longest(good.index[start:end], bad.index[bad_start:bad_end])
+        columns += [{"good": good_index, "bad": bad_index} for good_index, bad_index in pairs]
     # The label of a column is one word if both sides have it, else "word / other word".
     sentence_words = []
     for indices in columns:
-        column_words = dict.fromkeys(rows["word"][at] for at in indices.values() if at is not None)
-        sentence_words.append(" / ".join(column_words))
+        column_words = [rows["word"][index] for index in indices.values() if index is not None]
+        sentence_words.append(" / ".join(dict.fromkeys(column_words)))
 
     keys = {key: str(rows[key].iloc[0]) for key in ("model", "lang", "paradigm", "item_id")}
     # By row (number of a column of the figure, or sum) and side.
     cells: dict[tuple[str, str], Cell] = {}
     for number, indices in enumerate(columns, start=1):
-        for side, at in indices.items():
-            if at is not None:
-                position, cell_key = int(rows["position"][at]), (str(number), SIDE_NAMES[side])
+        for side, index in indices.items():
+            if index is not None:
+                position, cell_key = int(rows["position"][index]), (str(number), SIDE_NAMES[side])
                 where: dict[str, Any] = {**keys, "side": side, "position": position}
-                word = rows.loc[[at]]
+                word = rows.loc[[index]]
                 cells[cell_key] = formula_cell(word, cell_key, BITS, OF_WORDS, where, ".1f")
     for side, name in SIDE_NAMES.items():
         sentence, where = rows[rows["side"] == side], {**keys, "side": side}
@@ -221,8 +221,8 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
         total, mean = cells[IN_ALL, name], cells[PER_TOKEN, name]
         label = f"{name}: {total.text} bits in {total.n} tokens, {mean.text} per token"
         heights = {
-            at + shift * BAR_WIDTH: cells[number, name].value
-            for at, number in enumerate(numbers)
+            x + shift * BAR_WIDTH: cells[number, name].value
+            for x, number in enumerate(numbers)
             if (number, name) in cells
         }
         axes.bar([*heights], [*heights.values()], BAR_WIDTH, color=COLOURS[side], label=label)

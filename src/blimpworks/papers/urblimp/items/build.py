@@ -71,11 +71,11 @@ class Attested:
                     f"the language pack's key 'attestation.wordfreq' is {code!r}, for which "
                     f"wordfreq has no list; expected one of {available}, or null to do without."
                 ) from None
-        # A spelled form may have several words; each of them is attested.
+        # A form may be spelled as several words, each of which is then attested.
         self.forms = {word for form in forms for word in form.split()}
 
-    def first_of(self, forms: Iterable[str]) -> str:
-        """Return the first attested one of ``forms``. Raises Rejected if none is attested."""
+    def first_attested(self, forms: Iterable[str]) -> str:
+        """Return the first of ``forms`` that is attested. Raises Rejected if none is."""
         for form in forms:
             if all(word in self.forms for word in form.split()):
                 return form
@@ -171,6 +171,7 @@ def revise(
         case declared.Delete():
             position = draft.position(nodes[operation.delete])
             del draft.slots[position]
+            # ``Orthography.joined`` removes the space again if punctuation follows.
             if position:
                 draft.slots[position - 1] = replace(draft.slots[position - 1], space=True)
         case declared.Inflect():
@@ -182,18 +183,20 @@ def revise(
                 raise Rejected("not in the table")
             if table[old] == old:
                 raise Rejected("no form by rule")
-            draft.spell(index, attested.first_of([table[old]]))
+            draft.spell(index, attested.first_attested([table[old]]))
         case declared.Add():
             form = _agreeing_form(operation, draft.word(nodes[operation.agreeing]), language)
-            # Added words have the indices -2, -3, …; -1 is the head of a root.
-            added = min(-1, *(slot.word for slot in draft.slots)) - 1
+            # Added words have the indices -2, -3, …; a root has the head -1.
+            lowest = min(slot.word for slot in draft.slots)
+            added = min(lowest, -1) - 1
             draft.insert([Slot(added, form, space=True)], nodes[operation.after])
             nodes[operation.name] = added
         case declared.Move():
             last = draft.tree.complex_of(nodes[operation.after], operation.along)[-1]
             # Other words that the rule names stay, even if they are below the moved word.
             indices = draft.tree.subtree(nodes[operation.move], {*nodes.values()})
-            moved = [replace(draft.slots[draft.position(at)], space=True) for at in indices]
+            positions = [draft.position(index) for index in indices]
+            moved = [replace(draft.slots[position], space=True) for position in positions]
             draft.slots = [slot for slot in draft.slots if slot.word not in indices]
             draft.insert(moved, last)
 
@@ -228,7 +231,7 @@ def _inflect(
         if value_of_node:
             new_values[name] = value_of_node
     # A reading is a cell of a paradigm that a form fills; it can depend on the following word.
-    # Features of the complex are certain if all readings of one of its words agree on them.
+    # A feature of the complex is certain if all readings of some word have the same value.
     indices = draft.tree.complex_of(nodes[operation.inflect], operation.along)
     draft_words = [draft.word(index) for index in indices]
     with_next = [*zip(draft_words, [*draft_words[1:], None], strict=True)]  # (word, next word)
@@ -249,12 +252,12 @@ def _inflect(
         raise Rejected("no form by rule")
     unless = operation.unless.items()
     for index, word, forms in changed:
-        new = attested.first_of(forms)
+        new_form = attested.first_attested(forms)
         # A new form with the features ``operation.unless`` is grammatical here as well.
-        new_readings = inflection.readings(word.spelled(new)) if unless else []
+        new_readings = inflection.readings(word.spelled(new_form)) if unless else []
         if any(unless <= reading.cell.items() for reading in new_readings):
             raise Rejected("the new form is licensed too")
-        draft.spell(index, new)
+        draft.spell(index, new_form)
 
 
 # Pairs
@@ -329,7 +332,8 @@ def _check_pair(good: Draft, bad: Draft, rule: Rule, attested: Attested) -> None
     changed = good.changed_positions(bad, absent=False)
     for position in range(min(changed, default=0), max(changed, default=0)):
         word = good.slots[position].word
-        if position not in changed and word >= 0 and good.tree.words[word].upos != "AUX":
+        is_added = word < 0
+        if position not in changed and not is_added and good.tree.words[word].upos != "AUX":
             raise Rejected("differs in several places")
     if tuple(bad.forms) in attested.sentences:
         raise Rejected("a sentence of the treebank")

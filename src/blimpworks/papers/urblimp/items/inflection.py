@@ -50,7 +50,7 @@ def cell_of(text: str) -> dict[str, str]:
 
 
 CellName = Annotated[str, AfterValidator(lambda text: cell_of(text) and text)]
-"""Name of a cell in a language's pack: its features."""
+"""Name of a cell in a language's pack; ``cell_of`` raises ValueError for a malformed name."""
 
 
 class Paradigm(Strict):
@@ -65,8 +65,8 @@ class Paradigm(Strict):
     cells: dict[CellName, tuple[str, ...]]
     """Endings of each cell, the usual one first."""
     inside: dict[str, str] = Field(default={})
-    """{cell: cell whose forms it takes if another word of the complex follows}. In Urdu, only the
-    last word of a complex marks the feminine plural."""
+    """{cell: cell whose forms it takes if another word of the complex follows}. In Urdu the
+    feminine plural takes the forms of the singular then: only the last word marks it."""
     joints: tuple[regular.Replacement, ...] = ()
     """Regular expressions and replacements for the spelling at the ``+`` after the stem."""
     irregular: dict[str, dict[CellName, tuple[str, ...]]] = Field(default={})
@@ -96,11 +96,11 @@ class Paradigm(Strict):
         return fits_upos and regular.expression(self.lemma).fullmatch(lemma)
 
     def forms(self, lemma: str, *, inside: bool = False) -> dict[str, tuple[str, ...]]:
-        """Return {cell: forms, usual first}; ``inside``: another word of the complex follows."""
+        """Return {cell: forms, the usual first}; ``inside``: before another word of the complex."""
         lemma = self.names.get(lemma, lemma)
         if lemma not in self._forms_by_lemma:
-            expression, new = self.stem
-            stem = regular.expression(expression).sub(new, lemma, count=1)
+            expression, replacement = self.stem
+            stem = regular.expression(expression).sub(replacement, lemma, count=1)
             irregular, lemma_forms = self.irregular.get(lemma, {}), {}
             for cell, endings in self.cells.items():
                 joined = (self._joined(f"{stem}{JOINT}{ending}") for ending in endings)
@@ -126,7 +126,7 @@ class Government(Strict):
     paradigm: str | None = None
     """Paradigm of the following word, in place of its lemma."""
     cells: tuple[CellName, ...]
-    """Features of accepted cells; if a word's form fills several, the first of these counts."""
+    """Features of accepted cells; the first cell that the word's form fills is its reading."""
 
     @model_validator(mode="after")
     def _check_following_word(self) -> Self:
@@ -164,7 +164,8 @@ class Inflection(Strict):
     def readings(self, word: TreeWord, following: TreeWord | None = None) -> list[Reading]:
         """Return the readings of a word before ``following``, the next word of its complex.
 
-        There is none if the form fills no cell, or no cell that a government accepts.
+        There is none if the form fills no cell, or no cell that the first government which applies
+        to ``following`` accepts.
         """
         readings = [
             Reading(name, cell_of(cell))
@@ -181,12 +182,11 @@ class Inflection(Strict):
                 paradigm = self.paradigms[government.paradigm]
                 forms = chain.from_iterable(paradigm.forms(following.lemma).values())
                 applies = paradigm.has(following) and following.form in forms
-            # Only the first government that applies counts.
             if applies:
                 for cell in map(cell_of, government.cells):
-                    fitting = [entry for entry in readings if cell.items() <= entry.cell.items()]
-                    if fitting:
-                        return fitting
+                    accepted = [entry for entry in readings if cell.items() <= entry.cell.items()]
+                    if accepted:
+                        return accepted
                 return []
         return readings
 
@@ -200,7 +200,7 @@ class Inflection(Strict):
         """Return a word's forms in the cell that results from ``change`` to its present cell.
 
         ``change`` is {feature: new value}; ``other`` means the opposite gender or number. If a form
-        fills several cells, its cell is the one with the fewest contradictions. Contradictions to
+        fills several cells, its present cell is the one with the fewest contradictions. Those to
         ``certain``, the features on which the complex agrees (``certain_features``), count first;
         then those to the word's features in the treebank. Without a cell that has a feature of
         ``change``, there are no forms.
@@ -248,6 +248,7 @@ def certain_features(readings: Sequence[Sequence[Reading]]) -> dict[str, str]:
     features = {}
     for name in ("Gender", "Number"):
         for word_readings in readings:
+            # ``value`` is None if the readings differ, and if all of them lack the feature.
             values = {reading.cell.get(name) for reading in word_readings}
             value = values.pop() if len(values) == 1 else None
             if value is not None:

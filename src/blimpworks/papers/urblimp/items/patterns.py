@@ -102,18 +102,18 @@ def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> It
     The spelling may cut off the end of a token, such as Urdu's auxiliary of the future (*will go*
     in one token). The end becomes a word without features, an auxiliary of the token.
     """
-    # Indices of words in the sentence by their numbers in the treebank. Cut ends have no number.
+    # Index of each word in the sentence, by its number in the treebank; 0 is the head of a root.
     indices: dict[object, int] = {0: -1}
-    spelled: list[tuple[str, str]] = []  # form of each token, and its end if that is cut off
+    forms_and_ends: list[tuple[str, str]] = []  # the end is "" if nothing is cut off
     count = 0
     for row in rows:
         form = orthography.word(str(row["form"]))
         stem, gap, last = form.rpartition(" ")
         is_cut = bool(gap) and orthography.stands_apart(last)
-        spelled.append((stem, last) if is_cut else (form, ""))
+        forms_and_ends.append((stem, last) if is_cut else (form, ""))
         indices[row["word"]] = count
         count += 2 if is_cut else 1
-    for row, (form, end) in zip(rows, spelled, strict=True):
+    for row, (form, end) in zip(rows, forms_and_ends, strict=True):
         pairs = str(row["feats"] or "").split("|")
         features = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
         features |= {
@@ -126,7 +126,7 @@ def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> It
         space = bool(row["space_after"])
         yield TreeWord(form, head, relation, features, space or bool(end))
         if end:
-            # If the token is an auxiliary itself, its end belongs to the same verb.
+            # The end of an auxiliary belongs to the auxiliary's verb.
             if not relation.startswith((AUX, "cop", "compound")):
                 head = indices[row["word"]]
             features = {"form": end, "lemma": end, "upos": "AUX", "xpos": ""}
@@ -260,8 +260,9 @@ class Pattern:
 class _Reader(Transformer[Token, Any]):
     """Turns lark's parse tree into a pattern; its methods are called after rules of the grammar."""
 
-    NAME = RELATION = word = str  # names become plain strings
-    order = Relation  # the rule for S < V is (first, sign, second)
+    NAME = RELATION = word = str
+    # The grammar's rule for "S < V" gives first, sign and second.
+    order = Relation
 
     def __init__(self, lists: Mapping[str, str]) -> None:
         super().__init__()
@@ -336,7 +337,8 @@ def parse_pattern(text: str, lists: Mapping[str, str] | None = None) -> Pattern:
             'as RE2 reads it, such as re".+ے".'
         ) from None
     except UnexpectedInput as error:
-        line = (text.splitlines() or [""])[max(error.line, 1) - 1] if error.line > 0 else text
+        # At the end of the text, lark gives no line.
+        line = text.splitlines()[error.line - 1] if error.line > 0 else text
         raise UserError(
             f"pattern is malformed at line {error.line}, column {error.column}, in "
             f"{line.strip()!r}; {EXPECTED}."

@@ -95,7 +95,8 @@ def _operation_tag(operation: object) -> str | None:
         return type(operation).__name__
     for key in operation if isinstance(operation, dict) else ():
         if key in OPERATIONS:
-            # pydantic puts this tag into errors' locations; its capital shows what messages omit.
+            # pydantic adds this tag to the locations of errors. Thanks to its capital it is no key
+            # of the operation, so ``parse_yaml`` leaves it out of messages.
             return OPERATIONS[key].__name__
     return None
 
@@ -134,7 +135,7 @@ def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
     """Raise ValueError for an operation that names a word which does not exist at that point."""
     nodes, deleted, added = [*pattern.nodes], set[str](), set[str]()
     for operation in operations:
-        # (key of the operation, name of a word there, "=" if this sign is before the name)
+        # (key of the operation, name of a word there, "=" or ""), such as ("to", "S", "=") for =S
         uses = [(key, node, "") for key, node in operation if key in NODES and node is not None]
         if isinstance(operation, Inflect):
             values = operation.to.values()

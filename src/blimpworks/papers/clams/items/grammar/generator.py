@@ -49,6 +49,7 @@ def generate_template(grammar: model.Grammar, template: model.Template) -> Itera
     """Generate the minimal sets of one template."""
     segments = grammar.segments(template)
     expand = _split if grammar.variant == "published" else _widened
+    # At first, the template's beginning is empty: one set of one empty sentence.
     stream: Stream = partial(iter, [("",)] if segments else [])
     may_lack_first_word = False
     for number, segment in enumerate(segments):
@@ -117,8 +118,8 @@ def count_template(grammar: model.Grammar, template: model.Template) -> tuple[in
     lines = prod(counts) * prod(widths)
     if grammar.variant == "corrected":
         return prod(counts), lines
-    # A set has the forms of the last varied slot.
-    last_width = [width for width in widths if width > 1][-1]
+    # A set has one sentence for each form in the last slot that varies.
+    *_, last_width = (width for width in widths if width > 1)
     return lines // last_width, lines
 
 
@@ -139,7 +140,7 @@ def files_read(grammars: Sequence[Path], common: Path | None) -> list[Path]:
 def generate_sets(
     grammars: Sequence[Path], common: Path | None, outputs: Sequence[Path], variant: Variant
 ) -> list[int]:
-    """Write the sets of each grammar to the output of the same position; return numbers of lines.
+    """Write the sets of the n-th grammar to the n-th output; return the outputs' numbers of lines.
 
     ``common`` is read before each grammar; None: the ``common.avg`` beside the grammar. All
     grammars are read before the first file is written. Raises UserError for a mistake in a grammar,
@@ -150,9 +151,9 @@ def generate_sets(
             f"{len(outputs)} outputs for {len(grammars)} grammars; expected as many outputs as "
             "grammars, in the same order; repeat --output."
         )
-    touched = [*files_read(grammars, common), *outputs]
+    files = [*files_read(grammars, common), *outputs]
     for path in outputs:
-        if touched.count(path) > 1:
+        if files.count(path) > 1:
             raise UserError(
                 f"{path} is an output and also another file of this command; expected a path "
                 "for each; correct --output."

@@ -32,7 +32,6 @@ from blimpworks.errors import UserError
 from blimpworks.files import read_cells
 
 START = "S"
-
 MISTAKES = {
     row.pop("mistake"): tuple(row.values())
     for row in read_cells(Path(__file__).with_name("mistakes.tsv"))
@@ -125,6 +124,7 @@ class Grammar:
     """published: as the authors' program reads and expands it; corrected: as it is meant."""
 
     def named(self, name: str) -> list[Rule]:
+        """Return the rules of the preterminals with a name, whatever their attributes."""
         return [rule for rule in self.rules.values() if rule.defined.name == name]
 
     def items_for(self, target: Preterminal) -> list[Preterminal]:
@@ -295,7 +295,7 @@ def _parser() -> Lark:
 
 @v_args(inline=True)
 class _Reader(Transformer[Token, None]):
-    """Collector of the statements of files, which are read one after another."""
+    """Collector of files' statements; lark calls its methods, named after rules of the grammar."""
 
     def __init__(self) -> None:
         super().__init__()
