@@ -1,7 +1,8 @@
 """Check the files of a model's directory, and describe and seal it by a ``checkpoint.json``.
 
-``seal`` writes ``checkpoint.json`` last, with the SHA-256 of every other file, so that a directory
-with it is complete; ``read_checkpoint`` verifies it. Its own SHA-256 identifies the model::
+``seal`` writes ``checkpoint.json`` last, with the SHA-256 of every other file. A directory that has
+a ``checkpoint.json`` is therefore complete. ``read_checkpoint`` verifies the files. The SHA-256 of
+``checkpoint.json`` itself identifies the model::
 
     {"name": "gpt2", "scope": "eng", "architecture": "causal", "dtype": "float32",
      "first_token": "bos", "source": {"kind": "retrieved", "hf_id": "gpt2", "revision": "607a…"},
@@ -64,7 +65,10 @@ def read_json(path: Path, description: str) -> dict[str, Any]:
 
 
 def values_of(content: Any, key: str) -> Iterator[Any]:
-    """Yield the value of ``key`` in a configuration, and in each mapping inside it, or None."""
+    """Yield the value of ``key``, or None, for a configuration and each mapping at any depth in it.
+
+    With the key ``rope_type``, ``{"rope_type": "a", "vision": {"rope_type": "b"}}`` yields a and b.
+    """
     if isinstance(content, dict):
         yield content.get(key)
         content = [*content.values()]
@@ -167,6 +171,7 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
     elif WHOLE in weights:
         weights = {WHOLE}
     else:
+        # Each shard's name has the number of shards: model-00001-of-00002.safetensors.
         shard = SHARD.search(max(weights, default=""))
         if shard and int(shard[1]) > len(weights):
             raise UserError(
@@ -208,6 +213,8 @@ def count_numbers(files: Iterable[Path]) -> Counter[str]:
     for path in files:
         expected = reading(path, "a safetensors file", "Download the model again.")
         with expected, path.open("rb") as handle:
+            # A file begins with the length of its head, in 8 bytes. The head is JSON, with the
+            # number format and the shape of each tensor.
             size = int.from_bytes(handle.read(8), "little")
             if not 0 < size <= path.stat().st_size - 8:
                 raise ValueError("its head does not fit into it")
@@ -228,9 +235,9 @@ def quantisation_of(folder: Path) -> str:
     for fields in filter(None, stated):
         if not isinstance(fields, dict):
             raise UserError(f"{path}: a quantisation is {fields!r}; expected fields. {OTHER_FILES}")
-        # Early versions of bitsandbytes named no method.
-        packed = {"load_in_4bit", "load_in_8bit"} & fields.keys()
-        method = fields.get("quant_method") or ("bitsandbytes" if packed else "no method is named")
+        # Early versions of bitsandbytes named no method, but have these fields.
+        early = {"load_in_4bit", "load_in_8bit"} & fields.keys()
+        method = fields.get("quant_method") or ("bitsandbytes" if early else "no method is named")
         return f"{path.name}: {method}"
     return next((name for name in QUANTISED if (folder / name).exists()), "")
 
@@ -269,7 +276,7 @@ class Retrieved(Strict):
     kind: Literal["retrieved"] = "retrieved"
     hf_id: str
     revision: str = Field(pattern=r"^[0-9a-f]{40}$")
-    """Retrieved commit."""
+    """Commit of the repository, as 40 hexadecimal digits."""
 
 
 class Copied(Strict):
@@ -364,7 +371,7 @@ def seal(checkpoint: Path, description: Checkpoint) -> Checkpoint:
     """
     directory = checkpoint.parent
     refuse_own_code(directory)
-    # Records are called checkpoint.json.prov.….
+    # Leave out an earlier checkpoint.json, and its records (checkpoint.json.prov.…).
     sealed_files = [p for p in expand([directory]) if p.name.partition(".prov.")[0] != FILE_NAME]
     files = {p.relative_to(directory).as_posix(): sha256_of(p) for p in sealed_files}
     source = description.source
@@ -391,7 +398,10 @@ def read_checkpoint(checkpoint: Path) -> Checkpoint:
 
 
 def verify_files(seal: Path, files: Mapping[str, str], remedy: str) -> None:
-    """Check the SHA-256 of files beside ``seal``. Raises UserError for another, with ``remedy``."""
+    """Compare the files beside ``seal`` with their SHA-256 in ``files``.
+
+    Raises UserError, which ends with ``remedy``, for a file that is missing or was changed.
+    """
     for name, expected in files.items():
         path = seal.parent / name
         digest = sha256_of(path) if path.is_file() else "missing"

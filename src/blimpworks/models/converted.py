@@ -54,13 +54,14 @@ WHOLE_PIECES = (
 )  # fmt: skip
 """Values that mean that a word with a token of its own stays whole, even if no merges make it."""
 VERSION = 2
-"""Version of the conversion. It is raised if files are converted otherwise, or more are refused."""
+"""Version of the conversion, part of the names of cached folders. A change of this module that
+alters converted models, or refuses more files, must raise it."""
 ORIGINAL = "name the model that it was made of, in Hugging Face's layout."
 """Advice at the end of messages."""
 
 
 def cached_folder(key: str) -> Path:
-    """Return the cache folder for the model with digests ``key``, by version of the conversion."""
+    """Return the cache folder of a converted model. ``key`` is made of digests of its files."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     name = f"{key}-{VERSION}-transformers-{version('transformers')}"
     return caches / "blimpworks" / "models_converted" / name
@@ -165,6 +166,7 @@ def convert_gguf(path: Path) -> Path:
         "gguf_file": path.name,
     }
     log.info("%s is converted, once, which takes a minute or two", path)
+    # As a sentence of its own, the advice has a capital letter.
     errors = reading(path, "a GGUF file that transformers can read", f"N{ORIGINAL[1:]}")
     with errors, redirect_stderr(StringIO()):  # hides progress bars
         try:
@@ -183,6 +185,7 @@ def convert_gguf(path: Path) -> Path:
             model, info = loaded
         except (KeyError, IndexError, RuntimeError, TypeError, AttributeError) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from error
+    # Settings with one value; the others are lists, such as the vocabulary.
     fields = {name: field.contents() for name, field in file.fields.items() if len(field.data) == 1}
     _set_rules(tokenizer, fields, path)
     _check_settings(model.config, fields, path)
@@ -206,7 +209,8 @@ def convert_gguf(path: Path) -> Path:
     with whole_directory(folder) as made:
         model.config.save_pretrained(made)
         tokenizer.save_pretrained(made)
-        # A weight with two names, such as a tied embedding, gets the first, which vLLM reads.
+        # A weight with two names, such as a tied embedding, is saved under its first name, as vLLM
+        # expects.
         first_names = {name for name, _ in (*model.named_parameters(), *model.named_buffers())}
         state = model.state_dict().items()
         tensors = {name: tensor.contiguous() for name, tensor in state if name in first_names}
@@ -228,6 +232,7 @@ def _set_rules(tokenizer: Any, fields: dict[str, Any], path: Path) -> None:
     backend = tokenizer.backend_tokenizer
     algorithm = fields.get("tokenizer.ggml.model")
     if algorithm == "llama":  # sentencepiece, which may put a space before each text
+        # The tokenizer puts one if its first step, or else its second, begins "a" by a space.
         text = backend.normalizer.normalize_str("a") if backend.normalizer else "a"
         pieces = backend.pre_tokenizer.pre_tokenize_str(text) if backend.pre_tokenizer else []
         has_space = (pieces[0][0] if pieces else text) != "a"
@@ -275,6 +280,7 @@ def _check_settings(config: Any, fields: dict[str, Any], path: Path) -> None:
         ignored.append(f"rope.scaling.type {scaling}")
     if rotated:
         width = getattr(config, "head_dim", 0) or config.hidden_size // config.num_attention_heads
+        # Without a factor, the positions rotate all numbers of a head.
         if rotated != int(width * (values["partial_rotary_factor"] or [1])[0]):
             ignored.append(f"rope.dimension_count {rotated}")
     # Names such as rms_norm_eps. A file has float32 numbers: 9.99999997e-07 for 1e-6.
@@ -309,7 +315,7 @@ def _check_tensors(
     architecture = fields["general.architecture"]
     (gguf_arch,) = (arch for arch, name in MODEL_ARCH_NAMES.items() if name == architecture)
     name_map = get_tensor_name_map(gguf_arch, model.config.num_hidden_layers)
-    # By the name that the file gives them, such as blk.0.attn_q.weight.
+    # Parameters by name in the file, such as blk.0.attn_q.weight.
     parameters = {
         name_map.get_name(name, try_suffixes=(".weight", ".bias")): parameter
         for name, parameter in model.named_parameters()
@@ -413,9 +419,9 @@ def merge_adapter(folder: Path) -> Path:
     # {name in the base: name in the adapter} of the weights that are not changed yet.
     pending = {target.removeprefix(PREFIX): target for target in targets}
     modules = settings.target_modules
-    listed = modules if isinstance(modules, list) else []  # a text is a pattern, not checked here
+    checkable = modules if isinstance(modules, list) else []  # a string is a pattern
     names = [f".{name}" for name in pending]
-    unused = [module for module in listed if not any(name.endswith(f".{module}") for name in names)]
+    unused = [m for m in checkable if not any(name.endswith(f".{m}") for name in names)]
     if unused:
         raise UserError(
             f"{folder / WEIGHTS} has no weights for {unused[0]!r}, a target of {ADAPTER}; get the "
@@ -452,9 +458,9 @@ def merge_adapter(folder: Path) -> Path:
         tokenizer = folder / "tokenizer_config.json"
         fields = checkpoint.read_json(tokenizer, "its settings") if tokenizer.exists() else {}
         templates = ("chat_template.jinja", "chat_template.json")
-        left_out = [checkpoint.FILE_NAME, ADAPTER]
-        of_base = [*left_out, *(templates if fields.get("chat_template") else ())]
-        for source, names in ((base, of_base), (folder, left_out)):
+        omitted = [checkpoint.FILE_NAME, ADAPTER]
+        omitted_of_base = [*omitted, *(templates if fields.get("chat_template") else ())]
+        for source, names in ((base, omitted_of_base), (folder, omitted)):
             files = (path for path in source.iterdir() if path.is_file())
             for path in checkpoint.model_files(files, str(source)):
                 if not checkpoint.is_weights(path) and path.name not in names:

@@ -292,9 +292,9 @@ def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corp
 
 
 def make_vocabulary(sentences: Iterable[Sequence[str]], most: int, least: int) -> list[str]:
-    """Return ``<unk>``, ``<eos>``, and words with at least ``least`` occurrences by frequency.
+    """Return ``<unk>``, ``<eos>``, then the most frequent words, at most ``most`` in all.
 
-    ``most`` is the largest number of words in all.
+    Words with fewer than ``least`` occurrences are left out.
     """
     counts = Counter(word for sentence in sentences for word in sentence)
     for special in SPECIALS:
@@ -316,10 +316,11 @@ def _key(text: str) -> str:
 def split_corpus(sentences: Sequence[Words], shares: CorpusShares) -> dict[Split, list[Words]]:
     """Divide sentences into splits by shares of tokens.
 
-    A sentence belongs to the split in which its first token falls.
+    The number of a sentence's first token decides. Of 10 tokens, a share of 0.5 gives to train the
+    sentences that start at the tokens 0 to 4.
     """
     starts = [0, *accumulate(map(len, sentences))]
-    total = starts.pop()
+    total = starts.pop()  # where a sentence after the last one would start
     bounds = [shares.train * total, (shares.train + shares.valid) * total]
     first, second = np.searchsorted(starts, bounds).tolist()
     slices = (sentences[:first], sentences[first:second], sentences[second:])
@@ -350,27 +351,27 @@ def build_corpus(
     forbidden = {_key(text) for text in texts.item_texts(list(items))}
     tokenised = options.words == "whitespace"
     split = texts.split_at_spaces if tokenised else texts.split_words
-    # Pairs of a sentence as in its source, and the sentence that is split into words. Sentences of
-    # items may be written like either, so that both are looked up among the forbidden ones.
+    # Pairs of two forms of a sentence: the text of the source, and the text to split into words.
+    # Items may contain either form, so both are looked up among the forbidden sentences.
     by_file = (texts.plain_sentences(path, tokenised=tokenised) for path in text_files)
     candidates = [(text, text) for text in chain.from_iterable(by_file)]
     if tokens is not None and sentences is not None:
         forbidden |= {_key(text) for text in texts.origins(tokens, sentences, list(items))}
         if treebank_text:
             originals = texts.treebank_sentences(tokens)
-            # A token with a space inside counts as several words, as when a corpus is read.
             to_split = originals
             if tokenised:
+                # Here a token with a space inside becomes several words, as in corpus files.
                 syntactic = lang in options.segmented
                 to_split = texts.treebank_sentences(tokens, spaced=True, syntactic=syntactic)
             candidates += [(originals[number], text) for number, text in to_split.items()]
 
-    marked = []
+    checked = []
     for original, text in candidates:
         sentence = tuple(word for word, _ in split(text))
         is_forbidden = not forbidden.isdisjoint((_key(original), _key(" ".join(sentence))))
-        marked.append((sentence, is_forbidden))
-    distinct, counts = texts.keep_distinct(marked, f"{corpus}: no sentence")
+        checked.append((sentence, is_forbidden))
+    distinct, counts = texts.keep_distinct(checked, f"{corpus}: no sentence")
     kept = evenly(distinct, options.max_sentences)
     dropped = {**counts, "beyond": len(distinct) - len(kept), "unknown": 0}
 
@@ -379,10 +380,10 @@ def build_corpus(
     known_text = (*splits["train"], *splits["valid"])
     vocabulary = make_vocabulary(known_text, options.vocabulary, options.min_count)
     directory, frequent = begin(corpus), {*vocabulary}
-    for name, shuffled in splits.items():
-        replaced = [tuple(w if w in frequent else UNKNOWN for w in s) for s in shuffled]
-        written = [s for s in replaced if s.count(UNKNOWN) <= options.unknown_share * len(s)]
-        dropped["unknown"] += len(replaced) - len(written)
-        write_sentences(directory / f"{name}.txt", written)
+    for name, split_sentences in splits.items():
+        marked = [tuple(w if w in frequent else UNKNOWN for w in s) for s in split_sentences]
+        usable = [s for s in marked if s.count(UNKNOWN) <= options.unknown_share * len(s)]
+        dropped["unknown"] += len(marked) - len(usable)
+        write_sentences(directory / f"{name}.txt", usable)
     write_vocabulary(directory, vocabulary)
     return seal(corpus, options.words, options, dropped)

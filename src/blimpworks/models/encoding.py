@@ -90,7 +90,8 @@ def train_wordpiece(sentences: list[str], vocabulary: int) -> Tokenizer:
     marked = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
     learner.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), marked])
     train_bpe(learner, sentences, vocabulary - len(BERT), [])
-    # BPE marks the start of a word (▁the, ing), WordPiece its continuation (the, ##ing).
+    # BPE marks tokens that start a word (▁the, ing); WordPiece marks the others (the, ##ing). The
+    # token ▁ alone becomes empty, and is left out.
     learnt = learner.get_vocab()
     tokens = [
         token.removeprefix(SPACE) if token.startswith(SPACE) else f"##{token}"
@@ -178,6 +179,7 @@ def epoch_batches(lengths: NDArray[np.int64], most: int, seed: int, epoch: int) 
     order = order[np.argsort(lengths[order], kind="stable")]
     batches, start = [], 0
     for end in range(1, len(order) + 1):
+        # The next sentence is the longest so far, to whose length a batch with it would be padded.
         if end == len(order) or (end + 1 - start) * lengths[order[end]] > most:
             batches.append(order[start:end])
             start = end
@@ -251,12 +253,13 @@ def cut_spans(row: Ids, share: float, mean: float, rng: np.random.Generator) -> 
     cut_count = min(len(row), max(1, round(share * len(row))))
     kept_count = len(row) - cut_count
     spans = min(max(1, round(cut_count / mean)), kept_count + 1, len(SENTINELS) - 1)
-    # The first and last gap may be empty, but _cuts returns 1 at least: add a token, then subtract.
+    # Gaps are the kept tokens before, between and after the spans. Only the first and last gap may
+    # be empty, but _cuts returns 1 at least: give each a further token, then take it away.
     gaps = _cuts(kept_count + 2, spans + 1, rng)
     gaps[[0, -1]] -= 1
     lengths = _cuts(cut_count, spans, rng)
-    # Pieces are in turn: tokens that are kept, a span, tokens that are kept, and so on. Sentinels
-    # replace the spans in the input, and the kept tokens in the target.
+    # The pieces are gap, span, gap, span, …, gap. Sentinels replace the spans in the input, and
+    # the gaps in the target.
     pieces = np.split(row, np.cumsum(np.column_stack([gaps[:-1], lengths])))
     sentinels, end = [[SENTINEL + number] for number in range(spans + 1)], [EOS_ID]
     source = chain.from_iterable(zip(pieces[::2], [*sentinels[:-1], end], strict=True))
@@ -285,7 +288,7 @@ ENCODED_AT_ONCE = 2048
 
 
 def dialogue_text(system: str, prompt: str, answer: str) -> str:
-    """Return the text of a dialogue, as ``TEMPLATE`` writes it."""
+    """Return ``<s><|system|>SYSTEM<|user|>PROMPT<|assistant|>ANSWER</s>``, as ``TEMPLATE`` does."""
     dialogue = "".join(map(str.__add__, ROLES, (system, prompt, answer)))
     return f"{BOS}{dialogue}{EOS}"
 
@@ -328,8 +331,8 @@ def encode_dialogues(
 ) -> list[Ids]:
     """Return the ids of each dialogue with at most ``context`` tokens, in order.
 
-    Longer dialogues are left out, because a cut one would have no answer. If the dialogues that
-    fit have more than ``most`` tokens together, ``seed`` draws enough of these at random.
+    Longer dialogues are left out, because a cut one would have no answer. With ``most``, dialogues
+    are drawn at random by ``seed``, until they have ``most`` tokens together.
     """
     order = np.random.default_rng((seed, len(dialogues))).permutation(len(dialogues))
     fitting: dict[int, Ids] = {}
@@ -348,6 +351,6 @@ def encode_dialogues(
 
 
 def answer_labels(row: Ids) -> Ids:
-    """Return the labels of a dialogue: its answer and its end; others are ``IGNORED``."""
+    """Return the labels of a dialogue: ids of its answer and ``</s>``; ``IGNORED`` before them."""
     start = int(np.argmax(row == ASSISTANT_ID))
     return np.where(np.arange(len(row)) > start, row, IGNORED)

@@ -89,7 +89,11 @@ def save_snapshot(
 def load_snapshot(
     directory: Path, run: str, model: torch.nn.Module, optimisers: Optimisers
 ) -> tuple[int, Tensors]:
-    """Restore the snapshot of ``run``; return its step and state, or 0 and no state without it."""
+    """Restore model, optimisers and random state; return the number of steps done, and the state.
+
+    ``run`` is the digest of ``save_snapshot``. Without a snapshot of this run, nothing is restored
+    and the result is 0 and no state.
+    """
     path = directory / SNAPSHOT
     if not path.exists():
         return 0, {}
@@ -128,7 +132,7 @@ def _with_prefix(prefix: str, tensors: Tensors) -> Tensors:
     }
 
 
-# As in torch.optim.Muon.
+# Constants of torch.optim.Muon.
 MOMENTUM = 0.95
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 ITERATIONS = 5

@@ -116,7 +116,7 @@ def _check_weights(files: Iterable[str], hf_id: str) -> None:
 
 
 def _announced_counts(info: ModelInfo, size: int) -> Counter[str]:
-    """Return the hub's counts of parameters by format; empty if larger than ``size`` [bytes]."""
+    """Return the hub's counts of parameters by format; none if these need over ``size`` bytes."""
     counts = Counter(info.safetensors.parameters if info.safetensors else {})
     bits = 0
     for name, count in counts.items():

@@ -44,7 +44,7 @@ def sample_texts(count: int = 120) -> list[str]:
 def _settings(state: bytes | None) -> Any:
     """Parse a component's JSON, such as the normalizer's, without fields that change no ids."""
 
-    # Empty values are dropped, because they are defaults, which a file may state or leave out.
+    # Files may state or leave out defaults, which are empty values; so these are dropped.
     def effective(value: Any) -> Any:
         if isinstance(value, dict):
             kept = (
@@ -90,7 +90,7 @@ def _frame(tokenizer: Tokenizer) -> list[int]:
 
 
 def _load(folder: Path) -> Any:
-    """Load the tokenizer that transformers makes, by its class or that of the model's type."""
+    """Load the tokenizer that transformers makes of a folder's files."""
     config, path = None, folder / "config.json"
     if path.exists():
         name = json.loads(path.read_text(encoding="utf-8")).get("model_type")
@@ -131,12 +131,12 @@ def _load_with_ids(folder: Path) -> LoadedTokenizer:
     original.no_truncation()
     original.no_padding()
     tokenizer: Any = None
-    # Names of the components that transformers does not take over from the file.
     try:
         tokenizer = _load(folder)
+        # Names of components of the file that transformers changes.
         lost = differing_components(tokenizer.backend_tokenizer, original)
         if not lost and _frame(tokenizer.backend_tokenizer) != _frame(original):
-            # If these settings are present, other special tokens than the file's are intended.
+            # With these settings, the model's authors chose other special tokens than the file's.
             explicit = {"add_bos_token", "add_eos_token"} & {*tokenizer.init_kwargs}
             lost = [] if explicit else ["post_processor"]
     except Exception as error:  # transformers' classes may raise any error
@@ -180,7 +180,10 @@ def _require_vocabulary(tokenizer: transformers.PreTrainedTokenizerBase, folder:
 
 
 def _checked_by_sentencepiece(tokenizer: transformers.PreTrainedTokenizerBase, folder: Path) -> str:
-    """Compare a fast tokenizer's pieces with its sentencepiece model's; return the finding."""
+    """Compare a fast tokenizer's pieces with its sentencepiece model's; return ``source``.
+
+    Raises UserError if they differ.
+    """
     path = next((folder / name for name in SENTENCEPIECE if (folder / name).exists()), None)
     if path is None or not tokenizer.is_fast:
         return "made by transformers from its vocabulary; there is no other file to compare with"

@@ -48,7 +48,7 @@ def retrieve_model(
     tables: Sequence[Path] = (),
     trusted: Collection[str] = (),
 ) -> Checkpoint:
-    """Put a model's files beside ``checkpoint``, the checkpoint.json, and write it.
+    """Put a model's files into the directory of ``checkpoint``, its checkpoint.json, and seal it.
 
     The model comes from the hub, from packages or from this machine. A lock beside the first of
     ``tables`` records the commit of a branch or tag; later retrievals must find the same commit.
@@ -137,7 +137,7 @@ def take_local(
     origin: str = "",
     trusted: Collection[str] = (),
 ) -> Checkpoint:
-    """Put the files of a local model beside ``checkpoint``, the checkpoint.json, and write it.
+    """Put a local model's files into the directory of ``checkpoint``, its checkpoint.json; seal it.
 
     ``address`` is a directory, GGUF file, adapter or n-gram file, which is not changed. The source
     in ``checkpoint`` is the name of ``address``, with a digest of the files. For a converted model,
@@ -147,7 +147,7 @@ def take_local(
     language, or is in the directory of ``checkpoint`` itself.
     """
     path, scope = address.expanduser(), description.scope
-    folder = as_folder(path)
+    folder = as_folder(path)  # an n-gram file is returned as it is
     if checkpoint.parent.resolve() in (folder.resolve(), folder.resolve().parent):
         raise UserError(
             f"{checkpoint.parent} has the files of {path} itself, which would be removed; expected "
@@ -203,6 +203,7 @@ def _hub_names(row: ModelRow, locked: Collection[tuple[str, ...]]) -> list[str]:
     """Return the hub's names of a row's models; for ``goldfish/{lang}``, those in ``locked``."""
     if "{" not in row.hf_id:
         return [row.hf_id]
+    # re.escape writes goldfish/\{lang\}, which becomes goldfish/[a-z]+.
     pattern = re.sub(r"\\{(lang|script)\\}", "[a-z]+", re.escape(row.hf_id))
     return [hf_id for hf_id, rev in locked if rev == row.revision and re.fullmatch(pattern, hf_id)]
 

@@ -53,8 +53,8 @@ def split_at_spaces(text: str) -> list[tuple[str, int]]:
 
 
 HEADING = re.compile(r"^\s*=\s.*\s=\s*$")  # = Title =
-# Sentence ends: a full stop and a space, unless a lower-case letter follows or the stop
-# belongs to an initial or a short abbreviation ("J. Smith", "Dr. Smith").
+# Sentences end at a full stop, closing quotes and white space, or at an East Asian full stop. They
+# do not end before a lower-case letter, or after an initial or abbreviation ("J. Smith", "Dr. X").
 BOUNDARY = re.compile(r"(?<=[.!?…।؟])([\"'”’»)\]]*)\s+|(?<=[。！？])")
 ABBREVIATION = re.compile(r"(?:^|[\s(\"“])(?:\w|Mr|Mrs|Ms|Dr|St|No|vs|etc|Prof|Gen|Lt|Jr|Sr)\.$")
 # WikiText has spaces around punctuation; its "@-@" marks a hyphen inside a word.
@@ -140,9 +140,10 @@ class TreebankLine(NamedTuple):
 
     sentence: int
     form: str
+    """Spelling."""
     id: str
     word: int | None
-    """Number of a word in its sentence; None for the other lines."""
+    """Number of a word in its sentence; None for multiword tokens and empty nodes."""
     space_after: bool
 
 

@@ -98,9 +98,10 @@ CAUSAL: Kind[recipes.TransformerRecipe] = Kind(
 
 
 def of_words(corpus: Path) -> Kind[recipes.TransformerRecipe]:
-    """Return the kind of causal models with the words of ``corpus`` (a corpus.json) as tokens.
+    """Return functions and tokens of causal models whose tokens are the words of a corpus.
 
-    Sentences are those of ``train.txt`` beside ``corpus``. Raises UserError for a damaged corpus.
+    ``corpus`` is its corpus.json, and sentences are those of ``train.txt`` beside it. Raises
+    UserError for a damaged corpus.
     """
     rule = corpora.read_corpus(corpus).words
     vocabulary = corpora.read_words(corpus.parent / corpora.VOCABULARY)
@@ -198,6 +199,7 @@ def _dialogue_batch(
 ) -> Batch:
     """Align dialogues at their ends, so that logits are computed for answers alone."""
     labels = padded([encoding.answer_labels(row) for row in rows], IGNORED, "left")
+    # Logits of the longest answer, and of the token before it, which predict its first token.
     kept = 1 + int((labels != IGNORED).sum(1).max())
     return {
         "input_ids": padded(rows, EOS_ID, "left"),
@@ -276,7 +278,8 @@ class _Course(Course, Generic[R]):
 
     def loss(self, step: int) -> torch.Tensor:
         rows = [self._data[i] for i in self._plan[step]]
-        # Each step has a random generator, so that a resumed run draws the same.
+        # Each step has a random generator, so that a resumed run draws the same. The 1 keeps it
+        # apart from the generator (seed, epoch) of the order of batches.
         draw = np.random.default_rng((self._seed, step, 1))
         vocabulary: int = self.model.config.vocab_size
         batch = self._functions.batch(rows, self._recipe, vocabulary, draw)
