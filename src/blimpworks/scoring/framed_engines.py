@@ -33,13 +33,14 @@ from blimpworks.scoring.workers import once
 
 
 class Prediction(NamedTuple):
-    """A row: a text with the one token that the model predicts in it."""
+    """A row: a text in which the model predicts one token."""
 
     encoded: Encoded
     token: int
     """Position of the token in the text."""
     targets: list[int]
-    """Ids to score at this position, one for each text that has this row."""
+    """Ids to score at this position. Texts that differ only in this token have the same row, and
+    each of them has an id here."""
 
 
 def positions_to_score(encoded: Encoded) -> list[int]:
@@ -60,7 +61,7 @@ class FramedEngine(HubEngine):
 
     tokenizer: FramedTokenizer
     first: int = 0
-    """Number of the first token that the model can predict."""
+    """Position of the first token that the model can predict."""
 
     @property
     def _special_count(self) -> int:
@@ -98,7 +99,10 @@ class FramedEngine(HubEngine):
     def _in_passes(
         self, forward: Callable[[list[T]], Iterable[V]], rows: Sequence[T], lengths: Sequence[int]
     ) -> list[V | None]:
-        """Return ``forward`` of ``rows``, which are sorted by length; None for a row too large."""
+        """Return the results of ``forward`` for rows, sorted by length; None for a row too large.
+
+        ``forward`` computes the rows of one pass; ``lengths`` are the rows' numbers of ids.
+        """
         groups = make_batches(lengths, range(len(rows)), self._max_tokens, self._batching)
         passes = [[rows[number] for number in group] for group in groups]
         return [*chain.from_iterable(self._workers.map(partial(halving, forward), passes))]
@@ -109,8 +113,8 @@ class FramedEngine(HubEngine):
         Equal rows are computed once, such as the rows of a pair whose sentences differ only in the
         predicted token. If a row is too large for the memory, all its texts fail.
         """
-        # Length and uses of each distinct row, by the row's hash. A use is a text's number and the
-        # position of the predicted token.
+        # Length and uses of each distinct row, by the row's hash, with shorter rows first. A use is
+        # a text's number and the position of the predicted token.
         lengths: dict[bytes, int] = {}
         uses_by_row: dict[bytes, list[tuple[int, int]]] = {}
         for number in sorted(range(len(batch)), key=lambda number: sort_key(batch[number])):
@@ -155,7 +159,7 @@ def word_numbers(text: str, word_ids: list[int | None], offsets: list[tuple[int,
     numbers, last, end = [], -1, 0
     previous: int | None = -1
     for word, (first, after) in zip(word_ids, offsets, strict=True):
-        # A token may contain the space before it.
+        # A new word begins. The token may contain the space before it.
         if word != previous or any(map(str.isspace, text[end : first + 1])):
             last += 1
         numbers.append(last)
@@ -190,7 +194,7 @@ class MaskedEngine(FramedEngine):
         self._mask = mask_id
         # With further masks, the model does not expect the sentence to end after a word.
         tokenizer.after_target = (mask_id, mask_id)
-        # Position in a row at which the model predicts the text's first token.
+        # Position in a row at which the model predicts the text's first token; -1 if none does.
         self._shift = len(tokenizer.before) - (self._pll == "next_token")
         self.first = max(0, -self._shift)
 
@@ -250,6 +254,7 @@ class MaskedEngine(FramedEngine):
         ids = encoded.ids.copy()
         ids[token] = self._mask
         if isinstance(encoded, WordsEncoded):
+            # Mask the later tokens of the word too.
             word_of_token = encoded.word_of_token
             ids[token:][word_of_token[token:] == word_of_token[token]] = self._mask
         return self._framed(ids.tolist())
@@ -271,7 +276,7 @@ class _Parts(NamedTuple):
 
     encoder: torch.nn.Module
     decoder: torch.nn.Module
-    """Decoder, or the model if it cannot be split."""
+    """Decoder; the complete model if it cannot be split."""
     head: Head | None
     start: int
     """Id with which decoding starts."""
@@ -290,11 +295,12 @@ class Seq2seqEngine(FramedEngine):
     - ``target``: an empty text, and ``START the dog``;
     - ``copy``: ``the dog barks``, and ``START the dog``;
     - ``masked_after_bos``: ``the dog MASK``, and ``BOS MASK``;
-    - ``continued``: the same, but several tokens follow the mask, each given the tokens before it.
+    - ``continued``: the same for the first token to score. Later ones follow MASK in the decoder,
+      so that each is predicted from the tokens before it.
 
-    MASK is the tokenizer's mask, else the sentinel; without a token BOS, another mask begins
-    ``continued``. Ids that a tokenizer puts before a text, such as a language code, are put before
-    it in the decoder too.
+    MASK is the tokenizer's mask, else the sentinel. Without a token BOS, ``continued`` has a second
+    MASK in its place. Ids that a tokenizer puts before a text, such as a language code, are put
+    before it in the decoder too.
     """
 
     architecture = "encoder-decoder"
@@ -308,7 +314,7 @@ class Seq2seqEngine(FramedEngine):
             self._form = "target"
         self.regional = self._form not in ("target", "copy")
         super().__init__(checkpoint, described, options, tokenizer, f"form {self._form}")
-        # No form that is possible without a sentinel reads -1.
+        # Without a sentinel, the forms ``target`` and ``copy`` remain, which never read the -1.
         self._sentinel = -1 if sentinel_id is None else sentinel_id
         self._requested = options.seq2seq.form
         if self._form in ("masked_after_bos", "continued"):
@@ -322,6 +328,7 @@ class Seq2seqEngine(FramedEngine):
 
     @property
     def _special_count(self) -> int:
+        # In ``continued``, the decoder reads BOS, MASK and all tokens but the last.
         return super()._special_count + 1
 
     def _frame(self) -> list[int]:
@@ -332,7 +339,7 @@ class Seq2seqEngine(FramedEngine):
         checks["form"] = self._form
         if self._form != self._requested:
             checks["form"] += f", because the tokenizer has no {SENTINEL} to stand for a token"
-        self._batching = "alone"
+        self._batching = "alone"  # since rows that share a pass are only tested later
         if self._form in ("target", "continued"):
             ahead = gap_by_later(self.logprobs, np.unique(np.concatenate(rows)), len(rows[-1]))
             if not ahead <= self._tolerance():
@@ -455,7 +462,8 @@ class Seq2seqEngine(FramedEngine):
         pairs = [*zip(batch, spans, strict=True)]
         targets, mask = self._filled([encoded.ids[span] for encoded, span in pairs])
         is_target = mask.bool()
-        # Each token is predicted at the id before it, the first token at the end of the prompt.
+        # Each token is predicted at the id before it, the first token at the prompt's last id. For
+        # the prompt START and the tokens a b, the decoder reads ``START a``, and both are read.
         prompt = torch.tensor([self._prompt] * len(batch), device=self._device)
         hidden = self._decoded(
             sources,

@@ -35,7 +35,7 @@ CLASSES = {
     "masked": ("AutoModelForMaskedLM",),
     "encoder-decoder": ("AutoModelForSeq2SeqLM",),
 }
-"""Classes of transformers by architecture; the first with the configuration loads a model."""
+"""Classes of transformers by architecture. The first that has a model's configuration loads it."""
 WHOLE = "the files have each weight of the model"
 HALVES = (torch.bfloat16, torch.float16)
 PREFIXES = ("_orig_mod.", "module.", "_fsdp_wrapped_module.", "model.", "base_model.model.")
@@ -235,8 +235,9 @@ def tensors_of(modules: Sequence[torch.nn.Module]) -> list[torch.Tensor]:
 def in_float32(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
     """Convert half precision tensors to float32 while a block runs, if the memory has room."""
     halves = [(tensor, tensor.dtype) for tensor in tensors if tensor.dtype in HALVES]
-    # The float32 tensors take twice the room of the halves, that is, as much in addition. Jobs on a
-    # cluster request little more memory than the weights take.
+    # Each number takes two bytes more in float32. On a CPU, that may be 2 GiB, because jobs on a
+    # cluster request little more memory than the weights take. On a GPU, a sixth of the free memory
+    # must remain for the computation.
     room = min(2**31, psutil.virtual_memory().available / 2)
     if tensors[0].is_cuda:
         room = torch.cuda.mem_get_info(tensors[0].device)[0] / 1.2
@@ -256,7 +257,7 @@ def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
 
     ``lengths`` [texts] are the texts' numbers of tokens. If several tokens divide a character, the
     tokenizer's offsets of each such token include it. Here only the last of these tokens ends
-    after the character; the others end before it.
+    after the character; the others end before it: ``(0, 1) (0, 1)`` for é gives ``0 1``.
     """
     if len(ends) == 0:
         return ends
@@ -323,6 +324,7 @@ class HubTokenizer:
         before, after = self.encode([context, word])
         steps, text_before = [], context
         for number, token in enumerate(after.ids.tolist()):
+            # A later token gets the id with which its text begins, encoded alone.
             text = str(self.hub.decode(token))
             text_ids = self.encode([text])[0].ids[:1] if number else after.ids[:1]
             # Some tokens have no text of their own, such as a space at the start of a word.
@@ -379,6 +381,8 @@ def target_logprobs(
     """
     if parent is None:
         parent = torch.arange(len(target))
+    # The rows are divided into groups of ``step``. ``bounds`` are the first targets of the groups,
+    # and ``row`` [targets] are numbers of rows inside a group.
     step = LOGIT_ROWS[hidden.device.type]
     starts = torch.arange(0, len(hidden), step)
     bounds = [*torch.searchsorted(parent, starts).tolist(), len(parent)]

@@ -50,7 +50,7 @@ class FramedTokenizer(hub_loading.HubTokenizer):
                 f"{checkpoint.parent}: the tokenizer makes no token of a letter of any script; "
                 "expected a vocabulary. Add the tokenizer that the model was trained with."
             )
-        # The text's tokens are those from the first 0 to the last 0 of the mask.
+        # The text's tokens are those from the first 0 to the last 0: 1 to 3 in [1, 0, 0, 1].
         text_span = special.index(0), len(special) - special[::-1].index(0)
         self.before: list[int] = probe["input_ids"][: text_span[0]]
         """Ids before each sentence, such as that of ``[CLS]``."""
@@ -107,6 +107,7 @@ class HubEngine(Engine):
             f"batch_tokens {options.batch_tokens} "
             f"shard {options.shard} {variant}{tokenizer.variant}"
         )
+        # The key is ``_bare`` with the self-test's decisions, which ``follow`` appends.
         self.key = self._bare = engine_key(type(self), name, checkpoint, described)
 
     @property
@@ -155,7 +156,7 @@ class HubEngine(Engine):
         return [next(results) if fit else "refused" for fit in fits]
 
     def _frame(self) -> list[int]:
-        return self.tokenizer.prefix  # subclasses have more ids around a text
+        return self.tokenizer.prefix  # all ids around a text; subclasses have more
 
     @contextmanager
     def _foreign_code(self) -> Iterator[None]:
@@ -226,6 +227,7 @@ class HubEngine(Engine):
             self._directory, self.architecture, self._dtype, self._device
         )
         reloaded = hub_loading.tensors_of([*model.modules()])
+        # NaN would be unequal to itself.
         return len(reloaded) == len(tensors) and all(
             a.shape == b.shape and torch.equal(a.nan_to_num(), b.nan_to_num())
             for a, b in zip(tensors, reloaded, strict=True)

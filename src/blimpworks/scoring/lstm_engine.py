@@ -94,7 +94,7 @@ class LstmEngine(Engine):
         @torch.inference_mode()
         def write_logprobs(step: tuple[list[PathRun], torch.Tensor]) -> None:
             """Write the log-probabilities of the words that follow the cells of a group."""
-            group, hidden = step
+            group, hidden = step  # ``hidden`` has a row for each cell, run after run
             widths = [run.token.size for run in group]
             first_rows = np.cumsum([0, *widths[:-1]])
             node_of_edge = np.concatenate([run.edge_node for run in group])

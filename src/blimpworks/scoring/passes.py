@@ -110,7 +110,8 @@ def padded_passes(
         # The last token of a sequence predicts nothing, so it is not in the row.
         counts = lengths[group] - 1
         shift = starts[group] - np.cumsum(counts) + counts
-        predictor = np.arange(counts.sum()) + np.repeat(shift, counts)  # indices in ``flat``
+        # Index in ``flat`` of each token of the rows, which predicts the token after it.
+        predictor = np.arange(counts.sum()) + np.repeat(shift, counts)
         ids, read = rectangle(flat[predictor], counts)
         parent = np.arange(len(predictor))
         yield Pass(ids, read, parent, flat[predictor + 1].astype(np.int64), predictor + 1)

@@ -129,7 +129,8 @@ class Progress(Watch):
         """Count the sentences, and write the file."""
         seen, langs_of = set[Hashable](), self._langs_of_request
         for lang, requests in sentences.items():
-            # A sentence of earlier languages keeps these. Operations on sets reuse its hash.
+            # A sentence that earlier languages have too belongs to all of them. Operations on sets
+            # are fast, because they do not compute hashes again.
             langs_of_repeated = {
                 request: (*langs_of[request], lang) for request in seen.intersection(requests)
             }
@@ -166,8 +167,9 @@ class Progress(Watch):
         self._write()
 
     def _write(self) -> None:
-        # Engines load their model with the first batch. So the time for loading is that before
-        # ``begin``, and that by which the first shard is slower than the second, per token.
+        # Engines load their model with the first batch, so the first shard is slower. The time for
+        # loading is the time before ``begin``, and what the first shard took beyond the time that
+        # its tokens would take at the speed of the second.
         load_seconds = None
         before_seconds = self._begun_at - self._created_at
         if len(self._first_shards) == 2:

@@ -108,7 +108,7 @@ def _likeliest(hub: Any, starts: Mapping[str, list[int]], nats: Mapping[str, flo
 
 
 def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
-    """Measure starts; return the best if the policy is ``likeliest``, else the policy's own."""
+    """Measure starts of texts. Return the best if the policy is ``likeliest``, else its start."""
     hub, policy, prefix = engine.tokenizer.hub, engine.tokenizer.policy, engine.tokenizer.prefix
     starts = candidates(hub)
     if policy != "likeliest" and prefix not in starts.values():
@@ -117,9 +117,9 @@ def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
     if policy == "likeliest":
         # Starts that are far worse for a few texts are not measured on all.
         highest = nats.get(_likeliest(hub, starts, nats), np.inf) + FAR
-        near = {name: ids for name, ids in starts.items() if nats.get(name, np.inf) <= highest}
-        nats = measure(engine, texts, near, SAMPLE)
-        chosen = _likeliest(hub, near, nats)
+        good = {name: ids for name, ids in starts.items() if nats.get(name, np.inf) <= highest}
+        nats = measure(engine, texts, good, SAMPLE)
+        chosen = _likeliest(hub, good, nats)
     else:
         chosen = next(name for name, ids in starts.items() if ids == prefix)
     descriptions = {name: start_text(hub, name, ids) for name, ids in starts.items()}
@@ -245,7 +245,7 @@ def gap_by_later(score: Score, ids: Ids, longest: int) -> float:
     """
     sequence, replacement = np.random.default_rng(1).choice(ids, size=(2, longest)).astype(np.int32)
     cuts = sorted({max(1, n) for n in (longest // 8, longest // 4, longest // 2, longest - 1)})
-    # A row for each cut, and then a second row for every other cut.
+    # For each cut, the beginning alone; for every second cut, also a row with other ids after it.
     rows = [sequence[:cut] for cut in cuts]
     rows += [np.concatenate([sequence[:cut], replacement[cut:]]) for cut in cuts[1::2]]
     reference, *results = (score(encoded([row]))[0] for row in (sequence, *rows))

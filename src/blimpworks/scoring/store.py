@@ -168,8 +168,8 @@ def score_shards(
     If ``watch`` ends the run, the shards that have begun are finished. Any other exception, such as
     an interrupt, closes ``engine``, so that no time is spent on shards that will not be written.
     """
-    begun = deque[tuple[Shard, Callable[[], pa.Table]]]()  # each with a function for its rows
-    ending: Exception | None = None
+    begun = deque[tuple[Shard, Callable[[], pa.Table]]]()  # the function returns the shard's rows
+    ending: Exception | None = None  # raised by ``watch``
     with ThreadPoolExecutor(engine.parallel_batches) as threads:
         try:
             for shard, encoded in zip(shards, encode_ahead(engine, shards), strict=True):
@@ -233,6 +233,7 @@ def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encod
     limit = engine.limit
     texts = [text for tokens in encoded for text in tokens.steps or (tokens,)]
     fits = [limit is None or len(text.ids) <= limit for text in texts]
+    # Results in the order of ``texts``; the engine gets only those that fit.
     fitting_results = iter(engine.logprobs([*compress(texts, fits)]))
     results = iter([next(fitting_results) if fit else TOO_LONG for fit in fits])
 
@@ -241,7 +242,7 @@ def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encod
         result: LogProbs | str = nothing_scored(len(tokens.ids))
         if not tokens.steps:
             result = next(results)
-        # The steps give the scores of the last tokens.
+        # Each step gives the score of one of the last tokens.
         for position, step in enumerate(tokens.steps, start=len(tokens.ids) - len(tokens.steps)):
             step_result = next(results)
             if isinstance(step_result, str):

@@ -56,6 +56,7 @@ class Decoder:
         """Split ``model`` before its head if logits stay the same; only this class may run it."""
         self._model, self._workers = model, workers
         ids = torch.arange(8, device=model.device)[None]
+        # Some classes of models have no argument ``use_cache``.
         parameters = signature(model.forward).parameters
         self._options = {"use_cache": False} if {"use_cache", "kwargs"} & parameters.keys() else {}
         with torch.inference_mode(), single_thread():
@@ -182,6 +183,7 @@ class TransformersEngine(StartedEngine, HubEngine):
 
     @property
     def _longest_shared(self) -> int:
+        # Longer sequences stay out of the tree; the self-test compares rows without any tree.
         return 0 if self._sharing == "never" or self._testing else self._longest_packed
 
     @property
@@ -217,8 +219,8 @@ class TransformersEngine(StartedEngine, HubEngine):
             return decisions
         # ``none`` stays out of the key: in float32, earlier versions did not share prefixes either,
         # so their scores stay valid.
-        same = self._dtype == torch.float32 or reason == NO_POSITIONS
-        return decisions | {"sharing": "none" if same else "never"}
+        was_unshared = self._dtype == torch.float32 or reason == NO_POSITIONS
+        return decisions | {"sharing": "none" if was_unshared else "never"}
 
     def follow(self, decisions: Mapping[str, str]) -> None:
         if "sharing" in decisions:

@@ -92,8 +92,9 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     differs[:1, 0] = True
     prefix_length: Numbers = differs.argmax(axis=1)
     if not merge:
-        # Keep a common prefix only if it is the whole of both sequences. ``np.roll`` moves the
-        # length of the row before to each row. The first row has no prefix in common anyway.
+        # Only a complete sequence that equals the one before counts as a common prefix. ``np.roll``
+        # gives each row the length of the row before it, and the first row, which has no common
+        # prefix, that of the last.
         counts = is_token.sum(axis=1)
         prefix_length[prefix_length < np.maximum(counts, np.roll(counts, 1))] = 0
     # A node is numbered where it is new, and repeated in the rows below with the same prefix.

@@ -31,8 +31,7 @@ Prompt = list[int]
 P = TypeVar("P")  # a request to vLLM, such as a prompt
 R = TypeVar("R")  # its result, such as log-probabilities
 Outcome = list[R] | Trouble
-"""Results of a batch, or its trouble: "lost" (no answer, as the server ended), "stray" (another
-server answered), "deadly" (this batch ended it), "refused" or "out_of_memory" (its answer)."""
+"""Results of a batch, or why it has none; see ``Trouble``."""
 Attempt = Callable[[list[list[P]]], list[Outcome[R]]]
 """Function that runs batches, and returns the outcome of each."""
 
@@ -193,7 +192,8 @@ class InProcessModel(Generic[P, R]):
 
     @cached_property
     def _model(self) -> Any:
-        # vLLM reads these variables at its import. Without a second process, none stays behind.
+        # vLLM reads these variables at its import. Without multiprocessing, no second process can
+        # outlive this one.
         environment = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
         os.environ.update(self._setup.environment() | environment)
         if not self._setup.gpus:  # torch chose a number if it was imported before
@@ -326,7 +326,7 @@ def score_encoded(
         prompt = [*prefix, *text.ids.tolist()]
         if max(prompt, default=0) >= vocabulary:
             results[i] = "refused"
-        elif len(prompt) > max(1, len(prefix)):
+        elif len(prompt) > max(1, len(prefix)):  # vLLM scores all ids but the first
             prompts[i] = prompt
     rows = score([*prompts.values()]) if prompts else []
     for i, row in zip(prompts, rows, strict=True):
@@ -334,7 +334,7 @@ def score_encoded(
             results[i] = row
             continue
         row[np.isnan(row)] = np.inf  # NaN means "not scored", so the model's NaN is marked by inf
-        # The row begins at the prompt's second id, because vLLM does not score the first.
+        # The row begins at the prompt's second id. Put a value before it, and cut the prefix off.
         results[i] = np.concatenate([nothing_scored(1), row])[len(prefix) :]
     return results
 

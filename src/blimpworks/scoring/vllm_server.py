@@ -89,7 +89,7 @@ class Setup:
 
     @property
     def gpus(self) -> int:
-        """Number of GPUs for the model; 0 on a CPU."""
+        """Number of GPUs for the model, by default all; 0 on a CPU."""
         return self.machine.gpus and (self.options.tensor_parallel or self.machine.gpus)
 
     def name(self) -> str:
@@ -184,9 +184,9 @@ MODEL = "model"
 """Name of the model in requests."""
 ENTRIES = ("vllm.entrypoints.launchers.api_server.entry", "vllm.entrypoints.openai.api_server")
 """Modules that start vLLM's server: in present versions, and in versions up to 0.24."""
-# With an executor in the engine's process there is no third process, which would wait for the
-# second by spinning. vLLM refuses the executor's short name on CPUs, because it cannot set the
-# number of threads then; here the environment does.
+# With an executor in the engine's process there is no third process, which would keep a core busy
+# while it waits. vLLM refuses the executor's short name on CPUs, because it could not set the
+# number of threads then; here the environment sets it.
 SINGLE_PROCESS = "vllm.v1.executor.uniproc_executor.UniProcExecutor"
 ERROR = re.compile(r"(?:^|[\]\s])((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit): .+)$")
 """Matches a log's line such as ``(EngineCore) torch.OutOfMemoryError: CUDA out of memory``."""
@@ -199,7 +199,8 @@ SECOND_HAND = (
 """Texts of errors that only follow from another error, whose message says the cause."""
 FULL = ("out of memory", "outofmemory", "allocate memory", "bad_alloc", "memoryerror")
 LONGEST_TEMPORARY = 107 - len("/blimpworks-vllm.12345678-1234567.12345678.tmp/") - 36
-"""Longest path of a temporary directory in which vLLM's sockets (36 bytes) fit into 107 bytes."""
+"""Longest path of a directory for temporary files. ``make_directory`` adds the first name, vLLM a
+socket of 36 bytes, and Linux allows 107 bytes for a socket's path."""
 LOG_INTERVAL = 15.0
 """Time between two log lines while the server starts [s]."""
 
@@ -287,8 +288,9 @@ STRAY = (401, 403, 404)
 """HTTP statuses of another server, which does not know the token or the model."""
 PATH = "/v1/completions"
 Trouble = Literal["out_of_memory", "refused", "lost", "deadly", "stray"]
-"""Reasons why a batch has no results. ``lost``: the server is gone, perhaps because of another
-batch; ``deadly``: the batch killed the server; ``stray``: another server answered."""
+"""Reasons why a batch has no results. ``out_of_memory`` and ``refused`` are the server's answers.
+``lost``: the server is gone, perhaps because of another batch; ``deadly``: the batch killed the
+server; ``stray``: another server answered."""
 
 
 def trouble(status: int, body: bytes) -> Trouble:
