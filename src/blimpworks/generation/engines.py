@@ -35,7 +35,8 @@ FORCED = 3
 SAME, SAME_IN_HALF = 1e-3, 0.1
 """Largest differences of a row's logits alone and in a batch, in standard deviations.
 
-Rounding causes a millionth in float32 and a fortieth in half precision; other padding causes none.
+Rounding causes a millionth in float32 and a fortieth in half precision; other ids as padding cause
+no difference.
 """
 Company = Literal["any", "length", "none"]
 """Prompts that may share a batch with a prompt: any, of the same length, or none."""
@@ -128,7 +129,8 @@ class TransformersGenerator(GenerationEngine):
         only in the first tokens (MiniMax); RWKV's mix up the rows of a batch. Raises UserError for
         a model whose logits depend on later tokens.
         """
-        # Logits of a short row are compared: alone, beside another row, and with two paddings.
+        # Logits of a short row are compared: alone, beside a row of the same length, and beside a
+        # longer row, with two paddings. ``drawn`` has the two rows and the two paddings.
         longest = 32 if self._context is None else min(32, self._context - FORCED)
         if longest < FORCED:
             return "none"
@@ -138,13 +140,15 @@ class TransformersGenerator(GenerationEngine):
         row, second_row = drawn[0, :width].tolist(), drawn[1].tolist()
 
         def logits(pads: torch.Tensor, *rows: list[int]) -> torch.Tensor:
-            begun = len(pads)
-            forcing = {"prefix_allowed_tokens_fn": lambda _, ids: [second_row[len(ids) - begun]]}
+            """Return logits of the first of ``rows`` for the same answer [FORCED, vocabulary]."""
+            start = len(pads)
+            forcing = {"prefix_allowed_tokens_fn": lambda _, ids: [second_row[len(ids) - start]]}
             result = self._run(rows, pads, FORCED, **forcing)
             return torch.stack(result.logits)[:, 0].float()
 
         @torch.inference_mode()
         def head(*tail: int) -> torch.Tensor:
+            """Return logits of ``row`` [width, vocabulary], with ``tail`` after it."""
             ids = torch.tensor([[*row, *tail]], device=self._device)
             return cast(torch.Tensor, self._model(input_ids=ids).logits[0, :width].float())
 
@@ -176,7 +180,7 @@ class TransformersGenerator(GenerationEngine):
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
         """Answer the prompts; a prompt that exceeds the memory alone fails."""
         outcomes: list[Response | Failure] = ["out_of_memory"] * len(batch)
-        # Numbers of the prompts that may share a batch: of the same room and the same company.
+        # Prompts may share a batch if they have the same room and the same number ``company``.
         groups: dict[tuple[int, int], list[int]] = {}
         for number, prompt in enumerate(batch):
             company = {"any": 0, "length": len(prompt.ids), "none": number}[self._company]
@@ -224,6 +228,7 @@ ENTRIES = (
 def make_generation_setup(model: Path, dtype: str, options: GenerationJobOptions) -> Setup:
     """Return the setup for answers of a model. Raises UserError as ``make_setup`` does."""
     vllm = options.vllm
+    # ``make_setup`` adds one token to ``longest``, as scoring generates just one.
     room = vllm.model_copy(update={"longest": vllm.longest + options.max_tokens - 1})
     return replace(make_setup(model, dtype, room), answers=True)
 
