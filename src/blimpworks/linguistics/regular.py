@@ -79,7 +79,7 @@ def replacer(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
 
     ``pairs`` are (expression, replacement). Raises ValueError for an unknown expression.
     """
-    # Most words have no match; a single search for all expressions is enough to know that.
+    # Most words have no match, which one search for all expressions together finds out.
     rules = [(expression(text), new) for text, new in pairs]
     any_rule = re2.compile("|".join(f"(?:{text})" for text, _ in pairs) or NOTHING, _OPTIONS)
 
@@ -93,7 +93,10 @@ def replacer(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
 
 
 def check(text: str, new: str = "") -> str:
-    """Return the expression ``text``, as pydantic asks. Raises ValueError for malformed texts."""
+    """Return the expression ``text``, as a validator of pydantic must.
+
+    Raises ValueError if it is malformed, or its replacement ``new`` names a group that it lacks.
+    """
     groups = expression(text).groups
     for reference in _REFERENCE.finditer(new):
         number, character = reference[1], reference[2]
