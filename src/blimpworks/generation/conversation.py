@@ -111,8 +111,7 @@ class Conversation:
     ) -> None:
         """Load the tokenizer.
 
-        ``context`` is the largest number of tokens, ``vocabulary`` the number of ids; None if
-        unknown.
+        ``context``: largest number of tokens; ``vocabulary``: number of ids; None if unknown.
         """
         self.directory, self.context, self.vocabulary = directory, context, vocabulary
         loaded = load_tokenizer(directory)
@@ -217,8 +216,8 @@ class Conversation:
         # A template writes the special tokens itself.
         rows = self.tokenizer(inputs, add_special_tokens=False)["input_ids"]
         if not self.chat:
-            full = self.tokenizer(inputs)["input_ids"]
-            rows = [before_and_text(*pair) for pair in zip(full, rows, strict=True)]
+            with_added_ids = self.tokenizer(inputs)["input_ids"]
+            rows = [before_and_text(*pair) for pair in zip(with_added_ids, rows, strict=True)]
         ready = []
         for request, text, ids in zip(requests, texts, rows, strict=True):
             room = most if self.context is None else min(most, self.context - len(ids))

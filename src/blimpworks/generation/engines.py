@@ -35,8 +35,7 @@ FORCED = 3
 SAME, SAME_IN_HALF = 1e-3, 0.1
 """Largest differences of a row's logits alone and in a batch, in standard deviations.
 
-Rounding causes a millionth in float32 and a fortieth in half precision; other ids as padding cause
-no difference.
+Rounding causes a millionth in float32 and a fortieth in half precision; other padding causes none.
 """
 Company = Literal["any", "length", "none"]
 """Prompts that may share a batch with a prompt: any, of the same length, or none."""
@@ -154,16 +153,16 @@ class TransformersGenerator(GenerationEngine):
 
         tensors = hub_loading.tensors_of([*self._model.modules()])
         with loading(self._directory), hub_loading.in_float32(tensors), single_thread():
-            exact = self._model.dtype == torch.float32
-            ahead = (head(*second_row[:width]) - head(*second_row[width:][:width])).abs().max()
+            is_float32 = self._model.dtype == torch.float32
+            later_gap = (head(*second_row[:width]) - head(*second_row[width:][:width])).abs().max()
             alone = logits(drawn[2, :width], row)
             beside = logits(drawn[2, :width], row, second_row[:width])
             padded, padded_otherwise = (logits(pads, row, second_row) for pads in drawn[2:])
-        limit = alone.std() * (SAME if exact else SAME_IN_HALF)
-        if ahead > limit:
+        limit = alone.std() * (SAME if is_float32 else SAME_IN_HALF)
+        if later_gap > limit:
             raise UserError(
                 f"{self._directory}: {type(self._model).__name__} looks ahead: logits change by "
-                f"{ahead:.2g} with what follows; expected a causal model. Correct config.json "
+                f"{later_gap:.2g} with what follows; expected a causal model. Correct config.json "
                 "(is_decoder: true), or name another model."
             )
         company: Company = "any"

@@ -16,7 +16,6 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import langcodes
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
@@ -43,21 +42,16 @@ def _record_set(croissant: ModuleType, path: Path, dictionary: crate.Description
     ``croissant``: the module mlcroissant. ``dictionary``: descriptions of columns.
     """
     lang, frame, types = path.stem, crate.read_csv(path), croissant.DataType
+    # By numpy's letter for a kind of number; integers with missing values are floats.
+    type_of_kind = {"b": types.BOOL, "i": types.INTEGER, "f": types.FLOAT}
     fields = []
     for column, values in frame.items():
-        data_type = types.TEXT
-        if pd.api.types.is_bool_dtype(values):
-            data_type = types.BOOL
-        elif pd.api.types.is_integer_dtype(values):
-            data_type = types.INTEGER
-        elif pd.api.types.is_float_dtype(values):  # also integers with missing values
-            data_type = types.FLOAT
         extract = croissant.Extract(column=str(column))
         field = croissant.Field(
             id=f"{lang}/{column}",
             name=f"{lang}/{column}",
             description=crate.describe(dictionary, "items", str(column))[1] or str(column),
-            data_types=data_type,
+            data_types=type_of_kind.get(values.dtype.kind, types.TEXT),
             source=croissant.Source(file_object=path.name, extract=extract),
         )
         fields.append(field)
@@ -142,10 +136,8 @@ def export_croissant(
     without items, or when an items table differs from the record of its job.
     """
     campaign, results = crate.campaign_of(campaign_file, results)
-    tables = {
-        folder.name: sorted(folder.glob("*.parquet"))
-        for folder in sorted((results / "items").glob("*"))
-    }
+    folders = sorted((results / "items").glob("*"))
+    tables = {folder.name: sorted(folder.glob("*.parquet")) for folder in folders}
     jobs = jobs_behind(chain.from_iterable(tables.values()))
     crate.require_unaltered(jobs, results, run)
     plan = crate.CratePlan(results, campaign, campaign_file, jobs, crate.authors_of(authors))
@@ -207,7 +199,7 @@ def hub_licence(name: str) -> str:
     return licence if licence in TEXTS["hub_licences"] else "other"
 
 
-def write_card(
+def card_text(
     campaign: str,
     subsets: Sequence[Subset],
     left_out: Mapping[str, str],
@@ -229,6 +221,7 @@ def write_card(
     for unit in units:
         for key, names in TEXTS["tasks"][unit].items():
             tasks[key] = list(dict.fromkeys([*tasks.get(key, []), *names]))
+    minimal_pairs = ["minimal-pairs"] if "pair" in units else []
     licences = [hub_licence(name) for subset in subsets for name in subset.licences]
     total = sum(subset.rows for subset in subsets)
     # The first size is below 10^3 rows, the second below 10^4, and so on; take the smallest.
@@ -240,11 +233,7 @@ def write_card(
         "license": list(dict.fromkeys(licences)),
         **tasks,
         "size_categories": [sizes[0]],
-        "tags": [
-            "linguistic-acceptability",
-            *(["minimal-pairs"] if "pair" in units else []),
-            "blimpworks",
-        ],
+        "tags": ["linguistic-acceptability", *minimal_pairs, "blimpworks"],
         "configs": [
             {"config_name": subset.name, "data_files": [{"split": "test", "path": subset.file}]}
             for subset in subsets
@@ -399,19 +388,14 @@ def export_hub(
             table = _loadable(read_parquet(path))
             columns = tuple(table.column_names)
             has_conditions = "good" not in columns and {*columns} >= CONDITIONS
-            subset = Subset(
-                benchmark=path.parent.name,
-                lang=path.stem,
-                licences=licences_by_table[path],
-                rows=len(table),
-                items=len(table["item"].unique()) if has_conditions else len(table),
-                columns=columns,
-            )
+            items = len(table["item"].unique()) if has_conditions else len(table)
+            names, licences_of_table = (path.parent.name, path.stem), licences_by_table[path]
+            subset = Subset(*names, licences_of_table, len(table), items, columns)
             subsets.append(subset)
             target = root / subset.file
             target.parent.mkdir(parents=True, exist_ok=True)
             pq.write_table(table.replace_schema_metadata(), target, compression="zstd")
-        text = write_card(
+        text = card_text(
             campaign.campaign,
             subsets,
             left_out,

@@ -79,8 +79,7 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
     """Yield samples of one model and language, one for each item that some method has judged.
 
     A sample is the harness's log entry for a document with two choices. ``tables``: paths of items,
-    scores and judgements. Raises UserError when a table is missing, or when the tables have
-    different items.
+    scores and judgements. Raises UserError if one is missing, or if they have different items.
     """
     items = read_table(ITEMS, tables.items, [*ITEMS.names, PREFIX_METHODS]).to_pylist()
     columns = ["item_id", "logprob_good", "logprob_bad"]
@@ -205,10 +204,7 @@ def _sample_of(items: Path) -> tuple[int | None, Path]:
 
 
 def _identity(tables: Evaluation) -> dict[str, Any]:
-    """Return fields on model, run and machine from the records of jobs.
-
-    Without records, the date is that of 1970 and the other fields are None or empty.
-    """
+    """Return fields on model, run and machine from records of jobs; None and 1970 without them."""
     judging, manifest = _record_beside(tables.judgements), manifest_behind(tables.outputs)
     scoring: Record = _record_beside(manifest) if manifest else {}
     params = scoring.get("params", {})
@@ -295,8 +291,7 @@ Doc = Mapping[str, Any]
 class FirstDocument(NamedTuple):
     """The first document with an item id; all documents with this id must have the same pair."""
 
-    address: str
-    """File and line."""
+    address: str  # file and line
     row: Mapping[str, Any]
     paradigms: set[str]
     """Paradigms of all documents with this id."""

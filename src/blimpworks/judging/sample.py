@@ -70,8 +70,7 @@ def choose_items(rows: Iterable[tuple[str, Paradigm]], limit: int) -> set[str]:
     """Choose at most ``limit`` items, from the item's key and the paradigm of each row.
 
     Within a paradigm, hashes of the keys decide, whatever the order of rows. An item of several
-    paradigms counts in the first by name. The sample of a larger limit contains the sample of a
-    smaller limit.
+    paradigms counts in the first by name. A larger sample contains each smaller one.
     """
     paradigm_of: dict[str, Paradigm] = {}
     for item, paradigm in rows:

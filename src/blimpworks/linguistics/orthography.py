@@ -22,8 +22,7 @@ from blimpworks.strict import Strict
 INVISIBLE = dict.fromkeys(
     [0x0640, 0x061C, 0x200D, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF]
 )
-"""Deleted characters, for ``str.translate``: marks of direction and joining, and tatweel, which
-only stretches words."""
+"""Characters to delete: marks of direction and joining, and tatweel, which stretches words."""
 ZWNJ = "\u200c"
 """Zero-width non-joiner."""
 MOST_ROUNDS = 9

@@ -93,10 +93,7 @@ def replacer(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
 
 
 def check(text: str, new: str = "") -> str:
-    """Return the expression ``text``, as a validator of pydantic must.
-
-    Raises ValueError if it is malformed, or its replacement ``new`` names a group that it lacks.
-    """
+    """Validate an expression and its replacement for pydantic; return ``text``, or ValueError."""
     groups = expression(text).groups
     for reference in _REFERENCE.finditer(new):
         number, character = reference[1], reference[2]

@@ -125,14 +125,13 @@ def gigabytes(files: Iterable[Path]) -> float:
 def files_of_index(path: Path, present: Collection[str], where: str) -> set[str]:
     """Return the weight files that an index names.
 
-    Raises UserError for a broken index, and for a file that is not ``present`` in the model called
-    ``where``.
+    Raises UserError for a broken index, and if ``present`` lacks a file of the model ``where``.
     """
     with reading(path, "an index of weights (weight_map)", "Download the model again."):
         names = {*_Index.model_validate(load_json(path.read_bytes())).weight_map.values()}
-    if lacking := names - {*present}:
+    if missing := names - {*present}:
         raise UserError(
-            f"{where} lacks {min(lacking)}, which its index names ({path.name}); add the file, "
+            f"{where} lacks {min(missing)}, which its index names ({path.name}); add the file, "
             "or download the model again."
         )
     return names
@@ -165,8 +164,7 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
     if INDEX in by_name:
         indexed = files_of_index(by_name[INDEX], weights, where)
         weights = {WHOLE} if WHOLE in weights else indexed
-        # vLLM loads the files that an index names. So the index is kept only if it names just the
-        # files that were chosen.
+        # vLLM loads all files that an index names, so keep it only if it names the chosen files.
         weights |= {INDEX} if indexed == weights else set()
     elif WHOLE in weights:
         weights = {WHOLE}
@@ -211,10 +209,9 @@ def count_numbers(files: Iterable[Path]) -> Counter[str]:
     """Count weights by number format in safetensors files (``BF16``). UserError for a bad file."""
     counts: Counter[str] = Counter()
     for path in files:
-        expected = reading(path, "a safetensors file", "Download the model again.")
-        with expected, path.open("rb") as handle:
-            # A file begins with the length of its head, in 8 bytes. The head is JSON, with the
-            # number format and the shape of each tensor.
+        errors = reading(path, "a safetensors file", "Download the model again.")
+        with errors, path.open("rb") as handle:
+            # 8 bytes with the length of the head, then the head: JSON with each tensor's shape.
             size = int.from_bytes(handle.read(8), "little")
             if not 0 < size <= path.stat().st_size - 8:
                 raise ValueError("its head does not fit into it")
@@ -231,8 +228,8 @@ def quantisation_of(folder: Path) -> str:
     """
     path = folder / "config.json"
     config = read_json(path, "a model's configuration") if path.exists() else {}
-    stated = chain.from_iterable(values_of(config, key) for key in QUANTISATION)
-    for fields in filter(None, stated):
+    quantisations = chain.from_iterable(values_of(config, key) for key in QUANTISATION)
+    for fields in filter(None, quantisations):
         if not isinstance(fields, dict):
             raise UserError(f"{path}: a quantisation is {fields!r}; expected fields. {OTHER_FILES}")
         # Early versions of bitsandbytes named no method, but have these fields.
@@ -366,8 +363,7 @@ def seal(checkpoint: Path, description: Checkpoint) -> Checkpoint:
     """Write ``checkpoint``, the ``checkpoint.json`` of a directory with all other files.
 
     Returns ``description`` with the directory's files, without hidden files and earlier provenance
-    records. The digest of a ``Copied`` source is that of these files. Raises UserError for a model
-    with Python code.
+    records. The digest of a ``Copied`` source is that of these files. UserError for Python code.
     """
     directory = checkpoint.parent
     refuse_own_code(directory)
@@ -398,10 +394,7 @@ def read_checkpoint(checkpoint: Path) -> Checkpoint:
 
 
 def verify_files(seal: Path, files: Mapping[str, str], remedy: str) -> None:
-    """Compare the files beside ``seal`` with their SHA-256 in ``files``.
-
-    Raises UserError, which ends with ``remedy``, for a file that is missing or was changed.
-    """
+    """Raise UserError, which ends with ``remedy``, if a file beside ``seal`` lacks its SHA-256."""
     for name, expected in files.items():
         path = seal.parent / name
         digest = sha256_of(path) if path.is_file() else "missing"

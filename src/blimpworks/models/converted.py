@@ -209,8 +209,7 @@ def convert_gguf(path: Path) -> Path:
     with whole_directory(folder) as made:
         model.config.save_pretrained(made)
         tokenizer.save_pretrained(made)
-        # A weight with two names, such as a tied embedding, is saved under its first name, as vLLM
-        # expects.
+        # A weight with two names, such as a tied embedding, gets the first, which vLLM expects.
         first_names = {name for name, _ in (*model.named_parameters(), *model.named_buffers())}
         state = model.state_dict().items()
         tensors = {name: tensor.contiguous() for name, tensor in state if name in first_names}
@@ -263,19 +262,20 @@ def _check_settings(config: Any, fields: dict[str, Any], path: Path) -> None:
     ``config`` is transformers' configuration, ``fields`` are the file's settings.
     """
     architecture = fields["general.architecture"]
-    lead = f"{architecture}."
-    stated = {name.removeprefix(lead): fields[name] for name in fields if name.startswith(lead)}
+    prefix = f"{architecture}."
+    settings = {n.removeprefix(prefix): fields[n] for n in fields if n.startswith(prefix)}
     values = {
         key: [*filter(None, checkpoint.values_of(config.to_dict(), key))]
         for key in ("rope_theta", "rope_type", "partial_rotary_factor")
     }
     ignored = []
-    base, rotated = stated.get("rope.freq_base"), stated.get("rope.dimension_count")
+    # Base of the frequencies of positions, and how many numbers of a head the positions rotate.
+    base, rotated = settings.get("rope.freq_base"), settings.get("rope.dimension_count")
     if base and not any(math.isclose(base, theta) for theta in values["rope_theta"]):
         ignored.append(f"rope.freq_base {base}")
     # As in llama.cpp, a factor without a type means linear scaling.
-    factor = stated.get("rope.scaling.factor") or stated.get("rope.scale_linear") or 1
-    scaling = stated.get("rope.scaling.type", "none" if factor == 1 else f"linear, by {factor}")
+    factor = settings.get("rope.scaling.factor") or settings.get("rope.scale_linear") or 1
+    scaling = settings.get("rope.scaling.type", "none" if factor == 1 else f"linear, by {factor}")
     if scaling != "none" and {*values["rope_type"]} == {"default"}:
         ignored.append(f"rope.scaling.type {scaling}")
     if rotated:
@@ -284,10 +284,10 @@ def _check_settings(config: Any, fields: dict[str, Any], path: Path) -> None:
         if rotated != int(width * (values["partial_rotary_factor"] or [1])[0]):
             ignored.append(f"rope.dimension_count {rotated}")
     # Names such as rms_norm_eps. A file has float32 numbers: 9.99999997e-07 for 1e-6.
-    used = [v for key, v in config.to_dict().items() if key.endswith(("eps", "epsilon")) and v]
+    epsilons = [v for key, v in config.to_dict().items() if key.endswith(("eps", "epsilon")) and v]
     for name in ("attention.layer_norm_epsilon", "attention.layer_norm_rms_epsilon"):
-        epsilon = stated.get(name)
-        if epsilon and not any(math.isclose(epsilon, value, rel_tol=1e-6) for value in used):
+        epsilon = settings.get(name)
+        if epsilon and not any(math.isclose(epsilon, value, rel_tol=1e-6) for value in epsilons):
             ignored.append(f"{name} {epsilon:.3g}")
     # Gemma 2 of 46 layers and Gemma 3 of 62 (both 27B) scale attention by another number than
     # smaller models. GGUF does not state it, and transformers takes that of the smaller models.
@@ -320,21 +320,21 @@ def _check_tensors(
         name_map.get_name(name, try_suffixes=(".weight", ".bias")): parameter
         for name, parameter in model.named_parameters()
     }
-    heads = {"attn_q": "head_count", "attn_k": "head_count_kv"}
+    head_settings = {"attn_q": "head_count", "attn_k": "head_count_kv"}
     for tensor in file.tensors:
         if tensor.name not in parameters:
-            scaled = " (positions scaled as in Llama 3.1)" if "rope_freqs" in tensor.name else ""
+            note = " (positions scaled as in Llama 3.1)" if "rope_freqs" in tensor.name else ""
             raise UserError(
-                f"{path} has the tensor {tensor.name}{scaled}, which transformers' reader of GGUF "
+                f"{path} has the tensor {tensor.name}{note}, which transformers' reader of GGUF "
                 f"drops, so the model would be another; {ORIGINAL}"
             )
         expected = dequantize(tensor.data, tensor.tensor_type)
         layer = tensor.name.split(".")[-2]
         # Undo what llama.cpp changed when it wrote the file.
-        if architecture == "llama" and layer in heads:
+        if architecture == "llama" and layer in head_settings:
             # Rows i and i + half of a head are rotated as a pair; the file has them side by side.
             count = fields.get(
-                f"llama.attention.{heads[layer]}", fields["llama.attention.head_count"]
+                f"llama.attention.{head_settings[layer]}", fields["llama.attention.head_count"]
             )
             rows = expected.reshape(count, -1, 2, *expected.shape[1:])
             expected = rows.swapaxes(1, 2).reshape(expected.shape)
@@ -349,11 +349,11 @@ def _check_tensors(
                 f"gguf; {ORIGINAL}"
             )
         if tensor.tensor_type.name in ("F16", "BF16"):
-            plain = torch.float16 if tensor.tensor_type.name == "F16" else torch.bfloat16
-            parameter.data = parameter.data.to(plain)
-    lacking = sorted({*missing, *(str(name) for name in parameters)})
-    if lacking:
-        raise UserError(f"{path} lacks {lacking[0]}, a tensor of its architecture; {ORIGINAL}")
+            half_format = torch.float16 if tensor.tensor_type.name == "F16" else torch.bfloat16
+            parameter.data = parameter.data.to(half_format)
+    absent = sorted({*missing, *(str(name) for name in parameters)})
+    if absent:
+        raise UserError(f"{path} lacks {absent[0]}, a tensor of its architecture; {ORIGINAL}")
 
 
 class _Settings(BaseModel):
@@ -405,12 +405,11 @@ def merge_adapter(folder: Path) -> Path:
     merged = cached_folder(f"{digest}-{state_of(folder)}-{state_of(base)}")
     if (merged / ORIGIN).exists():
         return merged
-    # A changed weight, the target, has two matrices: base_model.model.layers.0.q_proj.lora_A.weight
-    # and ….lora_B.weight.
+    # A target, a weight to change, has base_model.model.layers.0.q_proj.lora_A.weight and lora_B.
     targets = {key.split(".lora_")[0] for key in matrices}
     expected = {f"{target}.lora_{side}.weight" for target in targets for side in "AB"}
-    if odd := sorted({*matrices} ^ expected):
-        raise UserError(f"{folder / WEIGHTS}: {odd[0]} is no part of plain LoRA. {MERGE}")
+    if foreign := sorted({*matrices} ^ expected):
+        raise UserError(f"{folder / WEIGHTS}: {foreign[0]} is no part of plain LoRA. {MERGE}")
     if wrong_ranks := {len(matrices[f"{target}.lora_A.weight"]) for target in targets} - {rank}:
         raise UserError(
             f"{folder / WEIGHTS} has matrices of rank {min(wrong_ranks)}, and r is {rank} in "

@@ -259,8 +259,8 @@ def draw_sentences(lengths: Sequence[int], tokens: int, seed: int) -> list[int]:
     may have a few more words. Samples with different ``seed`` or ``tokens`` are independent.
     """
     order = np.random.default_rng((seed, tokens)).permutation(len(lengths))
-    reached = np.cumsum(np.asarray(lengths, dtype=np.int64)[order])
-    count = int(np.searchsorted(reached, tokens)) + 1
+    token_counts = np.cumsum(np.asarray(lengths, dtype=np.int64)[order])
+    count = int(np.searchsorted(token_counts, tokens)) + 1
     numbers: list[int] = np.sort(order[:count]).tolist()
     return numbers
 
@@ -270,8 +270,7 @@ def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corp
 
     ``corpus`` and ``sample`` are paths of ``corpus.json``. Tokens are words, with ``<unk>`` and
     without ends of sentences. Vocabulary, validation and test text are copied, so that models of
-    samples of all sizes have the same words. Raises UserError if the corpus is missing or altered,
-    or has too few tokens.
+    all samples have the same words. Raises UserError for a missing, altered or too small corpus.
     """
     original = read_corpus(corpus)
     available_tokens = original.splits["train"].tokens
@@ -345,8 +344,7 @@ def build_corpus(
     then shuffled and divided by tokens. The vocabulary is the most frequent words of train and
     valid. Left out are repetitions, sentences of items, treebank sentences that items were made
     from, and finally sentences with too many unknown words. Writes the files beside ``corpus``,
-    then ``corpus`` itself, the ``corpus.json``. Raises UserError if a file is missing or malformed,
-    or no sentence remains.
+    then ``corpus``, the ``corpus.json``. Raises UserError for a bad file, or if nothing remains.
     """
     forbidden = {_key(text) for text in texts.item_texts(list(items))}
     tokenised = options.words == "whitespace"
@@ -377,8 +375,8 @@ def build_corpus(
 
     order = np.random.default_rng(options.seed).permutation(len(kept)).tolist()
     splits = split_corpus([kept[number] for number in order], options.shares)
-    known_text = (*splits["train"], *splits["valid"])
-    vocabulary = make_vocabulary(known_text, options.vocabulary, options.min_count)
+    vocabulary_text = (*splits["train"], *splits["valid"])
+    vocabulary = make_vocabulary(vocabulary_text, options.vocabulary, options.min_count)
     directory, frequent = begin(corpus), {*vocabulary}
     for name, split_sentences in splits.items():
         marked = [tuple(w if w in frequent else UNKNOWN for w in s) for s in split_sentences]

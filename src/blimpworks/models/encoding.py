@@ -87,17 +87,17 @@ def train_wordpiece(sentences: list[str], vocabulary: int) -> Tokenizer:
     """
     learner = Tokenizer(models.BPE())
     learner.normalizer = normalizers.BertNormalizer(lowercase=False, strip_accents=False)
-    marked = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
-    learner.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), marked])
+    marker = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
+    learner.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), marker])
     train_bpe(learner, sentences, vocabulary - len(BERT), [])
     # BPE marks tokens that start a word (▁the, ing); WordPiece marks the others (the, ##ing). The
     # token ▁ alone becomes empty, and is left out.
-    learnt = learner.get_vocab()
+    bpe_ids = learner.get_vocab()
     tokens = [
         token.removeprefix(SPACE) if token.startswith(SPACE) else f"##{token}"
-        for token in sorted(learnt, key=learnt.__getitem__)
+        for token in sorted(bpe_ids, key=bpe_ids.__getitem__)
     ]
-    letters = sorted(token for token in learnt if len(token) == 1 and token != SPACE)
+    letters = sorted(token for token in bpe_ids if len(token) == 1 and token != SPACE)
     pieces = dict.fromkeys([*BERT.values(), *filter(None, tokens), *letters])
     pieces |= dict.fromkeys(f"##{letter}" for letter in letters)
     ids = {piece: number for number, piece in enumerate(pieces)}
@@ -115,8 +115,8 @@ def train_wordpiece(sentences: list[str], vocabulary: int) -> Tokenizer:
 def train_pieces(sentences: list[str], vocabulary: int) -> Tokenizer:
     """Train a tokenizer like T5's: ``▁`` starts each word, and ``</s>`` ends each text."""
     tokenizer = Tokenizer(models.BPE(unk_token=T5["unk_token"], fuse_unk=True))
-    marked = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([marked, pre_tokenizers.Punctuation()])
+    marker = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([marker, pre_tokenizers.Punctuation()])
     tokenizer.decoder = decoders.Metaspace(replacement=SPACE, prepend_scheme="always")
     train_bpe(tokenizer, sentences, vocabulary, [*T5.values(), *SENTINELS])
     last = [(EOS, tokenizer.token_to_id(EOS))]
@@ -219,9 +219,9 @@ def mask_tokens(
     chosen = 1 + draw.choice(inner, count, replace=False)
     labels = np.full_like(row, IGNORED)
     labels[chosen] = row[chosen]
-    fate = draw.random(count)
+    rand = draw.random(count)
     random_ids = draw.integers(len(BERT), vocabulary, count)
-    new_ids = np.where(fate < KEPT, row[chosen], np.where(fate < KEPT + REPLACED, random_ids, MASK))
+    new_ids = np.where(rand < KEPT, row[chosen], np.where(rand < KEPT + REPLACED, random_ids, MASK))
     corrupted = row.copy()
     corrupted[chosen] = new_ids
     return corrupted, labels
@@ -239,8 +239,8 @@ def encode_alone(tokenizer: Tokenizer, sentences: list[str], context: int) -> li
 
 def _cuts(total: int, count: int, rng: np.random.Generator) -> Ids:
     """Draw uniform random lengths [count], each at least 1, with the sum ``total``."""
-    inside = np.sort(rng.choice(total - 1, count - 1, replace=False)) + 1
-    return np.diff(np.concatenate([[0], inside, [total]]))
+    inner_cuts = np.sort(rng.choice(total - 1, count - 1, replace=False)) + 1
+    return np.diff(np.concatenate([[0], inner_cuts, [total]]))
 
 
 def cut_spans(row: Ids, share: float, mean: float, rng: np.random.Generator) -> tuple[Ids, Ids]:
@@ -258,8 +258,7 @@ def cut_spans(row: Ids, share: float, mean: float, rng: np.random.Generator) -> 
     gaps = _cuts(kept_count + 2, spans + 1, rng)
     gaps[[0, -1]] -= 1
     lengths = _cuts(cut_count, spans, rng)
-    # The pieces are gap, span, gap, span, …, gap. Sentinels replace the spans in the input, and
-    # the gaps in the target.
+    # Pieces are gap, span, …, gap. Sentinels replace spans in the input, and gaps in the target.
     pieces = np.split(row, np.cumsum(np.column_stack([gaps[:-1], lengths])))
     sentinels, end = [[SENTINEL + number] for number in range(spans + 1)], [EOS_ID]
     source = chain.from_iterable(zip(pieces[::2], [*sentinels[:-1], end], strict=True))
@@ -296,8 +295,8 @@ def dialogue_text(system: str, prompt: str, answer: str) -> str:
 def read_dialogues(path: Path) -> list[str]:
     """Read the dialogues of a JSON Lines file as texts. Raises UserError for a bad file."""
     dialogues = []
-    expected = reading(path, "dialogues", "Build them.")
-    with expected, path.open(encoding="utf-8", newline="\n") as lines:
+    errors = reading(path, "dialogues", "Build them.")
+    with errors, path.open(encoding="utf-8", newline="\n") as lines:
         for number, line in enumerate(lines, 1):
             try:
                 fields = load_json(line)

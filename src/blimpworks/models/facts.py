@@ -278,8 +278,7 @@ def _policy_of(tokenizer: Any) -> FirstToken:
     """Return the policy that suits a tokenizer, if the user names none.
 
     Chat models get ``likeliest`` if their tokenizer adds no token before a text, or adds one last
-    that opens a role. Others get the tokens that the tokenizer adds, else ``bos``, ``eos`` or
-    ``skip``.
+    that opens a role. Others get what the tokenizer adds, else ``bos``, ``eos`` or ``skip``.
     """
     leading = leading_ids(tokenizer)
     if tokenizer.chat_template and not {*leading[-1:]} - role_openers(tokenizer):
@@ -349,8 +348,7 @@ def first_token_of(
     """Return the policy of a model, and a description of its start, such as ``after '<s>' (bos)``.
 
     The policy ``requested`` takes precedence. Models that are not causal have one start only, which
-    is not described. Raises UserError if a model of transformers, called ``where``, has no usable
-    tokenizer.
+    is not described. Raises UserError if a model of transformers has no usable tokenizer.
     """
     if architecture in ("lstm", "ngram"):
         return "bos", ""
@@ -379,11 +377,11 @@ def first_token_of(
 
 def format_of(counts: Mapping[str, int], config: Mapping[str, Any]) -> str:
     """Return the number format of most weights, else the format that a configuration names."""
-    present = [name for name in FORMATS if counts.get(name)]
-    if present:
-        return FORMATS[max(present, key=lambda name: counts[name])]
-    named = config.get("dtype") or config.get("torch_dtype")
-    return named if named in BYTES else "float32"
+    counted_formats = [name for name in FORMATS if counts.get(name)]
+    if counted_formats:
+        return FORMATS[max(counted_formats, key=lambda name: counts[name])]
+    configured = config.get("dtype") or config.get("torch_dtype")
+    return configured if configured in BYTES else "float32"
 
 
 def _settings_of(folder: Path) -> dict[str, Any]:

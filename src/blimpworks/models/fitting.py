@@ -89,11 +89,7 @@ def save_snapshot(
 def load_snapshot(
     directory: Path, run: str, model: torch.nn.Module, optimisers: Optimisers
 ) -> tuple[int, Tensors]:
-    """Restore model, optimisers and random state; return the number of steps done, and the state.
-
-    ``run`` is the digest of ``save_snapshot``. Without a snapshot of this run, nothing is restored
-    and the result is 0 and no state.
-    """
+    """Restore the snapshot of ``run``; return its steps and state, or 0 and {} if there is none."""
     path = directory / SNAPSHOT
     if not path.exists():
         return 0, {}
@@ -143,15 +139,15 @@ LEAST_NORM = 1e-7
 
 def orthogonalised(matrix: torch.Tensor) -> torch.Tensor:
     """Return ``matrix`` [m, n] with singular values near one, by Newton-Schulz iteration."""
-    wide = matrix.size(0) <= matrix.size(1)
-    result = matrix if wide else matrix.T
+    is_wide = matrix.size(0) <= matrix.size(1)
+    result = matrix if is_wide else matrix.T
     result = result / result.norm().clamp(min=LEAST_NORM)
     linear, cubic, quintic = COEFFICIENTS
     for _ in range(ITERATIONS):
         gram = result @ result.T
         higher = torch.addmm(gram, gram, gram, beta=cubic, alpha=quintic)
         result = torch.addmm(result, higher, result, beta=linear)
-    return result if wide else result.T
+    return result if is_wide else result.T
 
 
 class Muon(torch.optim.Optimizer):
@@ -224,7 +220,7 @@ def repeatable(seed: int) -> Iterator[None]:
     """Run torch with a seed, deterministic kernels and one CPU thread, so that results repeat."""
     # CUDA's libraries read it at their start. LSTMs repeat with this value or :4096:2.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":16:8")
-    before = torch.get_deterministic_debug_mode()
+    mode_before = torch.get_deterministic_debug_mode()
     # use_deterministic_algorithms does the same, but imports torch's compiler for a second.
     torch.set_deterministic_debug_mode("error")
     torch.manual_seed(seed)
@@ -232,7 +228,7 @@ def repeatable(seed: int) -> Iterator[None]:
         with single_thread():
             yield
     finally:
-        torch.set_deterministic_debug_mode(before)
+        torch.set_deterministic_debug_mode(mode_before)
 
 
 def training_device() -> torch.device:
@@ -260,8 +256,7 @@ def training_of(
 def fit(course: Course, source: Trained, scratch: Path, every: int) -> None:
     """Train ``course.model`` in place, from the last snapshot of the same run if there is one.
 
-    Every ``every`` steps a snapshot is written into ``scratch``. Raises UserError as soon as a loss
-    is no finite number.
+    Every ``every`` steps a snapshot is written into ``scratch``. UserError if a loss is not finite.
     """
     model, optimisers = course.model, course.optimisers
     # A run is identified by all that decides the weights.
@@ -287,12 +282,12 @@ def fit(course: Course, source: Trained, scratch: Path, every: int) -> None:
                 torch.nn.utils.clip_grad_norm_(model.parameters(), course.clip)
                 for optimiser in optimisers:
                     optimiser.step()
-                value = loss.item()
-                if not math.isfinite(value):
+                loss_value = loss.item()
+                if not math.isfinite(loss_value):
                     raise DivergedError(
-                        f"the loss is {value} at step {step + 1:,} of {course.steps:,}"
+                        f"the loss is {loss_value} at step {step + 1:,} of {course.steps:,}"
                     )
-                bar.set_postfix(loss=f"{value:.3f}", refresh=False)
+                bar.set_postfix(loss=f"{loss_value:.3f}", refresh=False)
                 bar.update()
                 if (step + 1) % every == 0:
                     save_snapshot(scratch, run, step + 1, model, optimisers, course.state())

@@ -121,9 +121,9 @@ def _load_with_ids(folder: Path) -> LoadedTokenizer:
     """Load transformers' tokenizer, or ``tokenizer.json`` itself if it differs; compare ids."""
     path = folder / FILE
     if not path.exists():
-        made = _load(folder)
-        _require_vocabulary(made, folder)
-        return LoadedTokenizer(made, _checked_by_sentencepiece(made, folder))
+        made_tokenizer = _load(folder)
+        _require_vocabulary(made_tokenizer, folder)
+        return LoadedTokenizer(made_tokenizer, _checked_by_sentencepiece(made_tokenizer, folder))
     try:
         original = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises no other class
@@ -180,10 +180,7 @@ def _require_vocabulary(tokenizer: transformers.PreTrainedTokenizerBase, folder:
 
 
 def _checked_by_sentencepiece(tokenizer: transformers.PreTrainedTokenizerBase, folder: Path) -> str:
-    """Compare a fast tokenizer's pieces with its sentencepiece model's; return ``source``.
-
-    Raises UserError if they differ.
-    """
+    """Return the ``source`` after a comparison with the sentencepiece model. Raises UserError."""
     path = next((folder / name for name in SENTENCEPIECE if (folder / name).exists()), None)
     if path is None or not tokenizer.is_fast:
         return "made by transformers from its vocabulary; there is no other file to compare with"
@@ -193,12 +190,14 @@ def _checked_by_sentencepiece(tokenizer: transformers.PreTrainedTokenizerBase, f
     unknown = processor.id_to_piece(processor.unk_id())
     for text in sample_texts():
         expected = [processor.id_to_piece(number) for number in processor.encode(text)]
-        made = tokenizer.convert_ids_to_tokens(tokenizer(text, add_special_tokens=False).input_ids)
-        made = [unknown if token == tokenizer.unk_token else token for token in made]
-        if made != expected:
+        pieces = tokenizer.convert_ids_to_tokens(
+            tokenizer(text, add_special_tokens=False).input_ids
+        )
+        pieces = [unknown if token == tokenizer.unk_token else token for token in pieces]
+        if pieces != expected:
             raise UserError(
                 f"{path} gives {text!r} the pieces {expected[:8]}, and the tokenizer that "
-                f"transformers makes of it {made[:8]}; expected the same. Add the tokenizer.json "
+                f"transformers makes of it {pieces[:8]}; expected the same. Add the tokenizer.json "
                 "that the model was trained with."
             )
     return f"pieces are those of {path.name}"

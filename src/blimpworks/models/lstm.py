@@ -157,8 +157,7 @@ def mean_loss(model: LstmModel, text: torch.Tensor, length: int) -> float:
 class _Course(fitting.Course):
     """Training of an LSTM by SGD, with a learning rate that falls by annealing.
 
-    ``fit`` calls ``rate`` before each step. So the first call of an epoch also measures the loss of
-    the epoch before.
+    ``fit`` calls ``rate`` before each step. An epoch's first call validates the epoch before.
     """
 
     model: LstmModel
@@ -347,13 +346,13 @@ def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) 
     device = fitting.training_device()
     with fitting.repeatable(0):
         loss = mean_loss(model.to(device), text.to(device), recipe.get("bptt", TIME_STEPS))
-    predicted = text[1:]
+    predicted_ids = text[1:]
     row = {
         "lang": lang,
         "model": described.name,
         "corpus": str(recipe.get("corpus", "")),
-        "words": predicted.numel(),
-        "unknown": int((predicted == UNKNOWN_ID).sum()),
+        "words": predicted_ids.numel(),
+        "unknown": int((predicted_ids == UNKNOWN_ID).sum()),
         "loss": loss,
         "perplexity": float(np.exp(loss)),
     }

@@ -190,10 +190,7 @@ def _binary_words(path: Path) -> list[str]:
 
 
 def read_vocabulary(path: Path) -> list[str]:
-    """Read an n-gram file's words: ``<unk>``, ``</s>``, then by code point, without ``<s>``.
-
-    Raises UserError for a damaged file, and for a file without ``</s>``.
-    """
+    """Read words: ``<unk>``, ``</s>``, others by code point, without ``<s>``. Raises UserError."""
     vocabulary = {*(_binary_words(path) if is_binary(path) else _arpa_words(path))}
     if END not in vocabulary:
         raise UserError(f"{path} has no 1-gram {END}, the end of a sentence; {REMEDY.lower()}")

@@ -74,8 +74,7 @@ def retrieve_model(
 
     files = hub.complete_files(snapshot, model)
     for path in files:
-        # The cache names large files after the SHA-256 that the hub announces, and small ones after
-        # git's id.
+        # The cache names large files after their SHA-256 on the hub, and small ones after git's id.
         blob = path.resolve()
         algorithm, digest = "", blob.name
         if re.fullmatch(r"[0-9a-f]{64}", blob.name):

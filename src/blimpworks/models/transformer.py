@@ -200,12 +200,12 @@ def _dialogue_batch(
     """Align dialogues at their ends, so that logits are computed for answers alone."""
     labels = padded([encoding.answer_labels(row) for row in rows], IGNORED, "left")
     # Logits of the longest answer, and of the token before it, which predict its first token.
-    kept = 1 + int((labels != IGNORED).sum(1).max())
+    logit_count = 1 + int((labels != IGNORED).sum(1).max())
     return {
         "input_ids": padded(rows, EOS_ID, "left"),
         "attention_mask": padded([np.ones_like(row) for row in rows], 0, "left"),
-        "labels": labels[:, -kept:],
-        "logits_to_keep": kept,
+        "labels": labels[:, -logit_count:],
+        "logits_to_keep": logit_count,
     }
 
 
@@ -251,8 +251,7 @@ def optimisers_of(
 class _Course(Course, Generic[R]):
     """Training of a transformer, as ``fitting.fit`` needs it.
 
-    Batches and masks follow from the seed and the number of the step, so a resumed training needs
-    no random state.
+    Batches and masks follow from the seed and the step, so snapshots need no random state of numpy.
     """
 
     model: PreTrainedModel

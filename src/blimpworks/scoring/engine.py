@@ -55,8 +55,7 @@ class Encoded:
     ends: Ids
     """End offset of each token: number of the text's characters that it completes [tokens]."""
     to_score: Mask | None = None
-    """Whether to score each token [tokens]; None for all. Engines that are not ``regional`` score
-    all tokens anyway."""
+    """Whether to score each token [tokens]; None for all. Only ``regional`` engines heed it."""
     steps: tuple["Encoded", ...] = ()
     """Texts to score in place of this text: one for each of its last tokens. Usually empty."""
 

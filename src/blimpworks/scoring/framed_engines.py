@@ -99,10 +99,7 @@ class FramedEngine(HubEngine):
     def _in_passes(
         self, forward: Callable[[list[T]], Iterable[V]], rows: Sequence[T], lengths: Sequence[int]
     ) -> list[V | None]:
-        """Return the results of ``forward`` for rows, sorted by length; None for a row too large.
-
-        ``forward`` computes the rows of one pass; ``lengths`` are the rows' numbers of ids.
-        """
+        """Compute rows, sorted by length, in passes by ``forward``; None for a row too large."""
         groups = make_batches(lengths, range(len(rows)), self._max_tokens, self._batching)
         passes = [[rows[number] for number in group] for group in groups]
         return [*chain.from_iterable(self._workers.map(partial(halving, forward), passes))]
@@ -156,14 +153,14 @@ def word_numbers(text: str, word_ids: list[int | None], offsets: list[tuple[int,
     ``word_ids`` are numbers of words from the tokenizer, and ``offsets`` each token's start and
     end. Some tokenizers take a complete sentence for one word, so white space begins a word too.
     """
-    numbers, last, end = [], -1, 0
-    previous: int | None = -1
+    numbers, number, previous_end = [], -1, 0
+    previous_word: int | None = -1
     for word, (first, after) in zip(word_ids, offsets, strict=True):
         # A new word begins. The token may contain the space before it.
-        if word != previous or any(map(str.isspace, text[end : first + 1])):
-            last += 1
-        numbers.append(last)
-        previous, end = word, after
+        if word != previous_word or any(map(str.isspace, text[previous_end : first + 1])):
+            number += 1
+        numbers.append(number)
+        previous_word, previous_end = word, after
     return np.array(numbers, dtype=np.int32)
 
 
@@ -234,16 +231,16 @@ class MaskedEngine(FramedEngine):
         if self._pll != "within_word_l2r":
             return encoded
         with_words: list[Encoded] = []
-        for text, plain in zip(texts, encoded, strict=True):
-            if plain.steps:
-                with_words.append(plain)
+        for text, tokens in zip(texts, encoded, strict=True):
+            if tokens.steps:
+                with_words.append(tokens)
                 continue
             split = self.tokenizer.hub(
                 text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
             )
             numbers = word_numbers(text, split.word_ids(), split["offset_mapping"])
             with_words.append(
-                WordsEncoded(plain.ids, plain.ends, plain.to_score, word_of_token=numbers)
+                WordsEncoded(tokens.ids, tokens.ends, tokens.to_score, word_of_token=numbers)
             )
         return with_words
 
@@ -264,8 +261,8 @@ class MaskedEngine(FramedEngine):
         base, head, _ = self._parts
         ids, is_id = self._filled([self._input_ids(row.encoded, row.token) for row in rows])
         hidden = base(input_ids=ids, attention_mask=is_id)[0]
-        at = torch.tensor([self._shift + row.token for row in rows])
-        return self._targets(rows, hidden[torch.arange(len(rows)), at], head)
+        predicting = torch.tensor([self._shift + row.token for row in rows])
+        return self._targets(rows, hidden[torch.arange(len(rows)), predicting], head)
 
 
 SENTINEL = "<extra_id_0>"
@@ -308,9 +305,9 @@ class Seq2seqEngine(FramedEngine):
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
         tokenizer = FramedTokenizer(checkpoint, described)
         sentinel_id = cast(int | None, tokenizer.hub.convert_tokens_to_ids(SENTINEL))
-        lacking = sentinel_id is None or sentinel_id == tokenizer.hub.unk_token_id
+        lacks_sentinel = sentinel_id is None or sentinel_id == tokenizer.hub.unk_token_id
         self._form = options.seq2seq.form
-        if lacking and self._form == "masked":
+        if lacks_sentinel and self._form == "masked":
             self._form = "target"
         self.regional = self._form not in ("target", "copy")
         super().__init__(checkpoint, described, options, tokenizer, f"form {self._form}")
@@ -319,7 +316,7 @@ class Seq2seqEngine(FramedEngine):
         self._requested = options.seq2seq.form
         if self._form in ("masked_after_bos", "continued"):
             mask_id = tokenizer.hub.mask_token_id
-            if mask_id is None and lacking:
+            if mask_id is None and lacks_sentinel:
                 raise UserError(
                     f"{checkpoint.parent}: the tokenizer has neither a mask token nor {SENTINEL}, "
                     f"which the form {self._form} needs; choose another scoring.seq2seq.form."
@@ -341,11 +338,11 @@ class Seq2seqEngine(FramedEngine):
             checks["form"] += f", because the tokenizer has no {SENTINEL} to stand for a token"
         self._batching = "alone"  # since rows that share a pass are only tested later
         if self._form in ("target", "continued"):
-            ahead = gap_by_later(self.logprobs, np.unique(np.concatenate(rows)), len(rows[-1]))
-            if not ahead <= self._tolerance():
+            later_gap = gap_by_later(self.logprobs, np.unique(np.concatenate(rows)), len(rows[-1]))
+            if not later_gap <= self._tolerance():
                 raise UserError(
                     f"{self._directory}: the decoder of {type(self._loaded.model).__name__} looks "
-                    f"ahead: a token's log-probability changes by {ahead:.2g} nats with what "
+                    f"ahead: a token's log-probability changes by {later_gap:.2g} nats with what "
                     "follows; expected a causal decoder. Name another model."
                 )
             checks["causality"] = "no token depends on what follows it"
@@ -454,8 +451,8 @@ class Seq2seqEngine(FramedEngine):
             span = slice(0, len(ids))
             source = ids if self._form == "copy" else []
             if self._form == "continued":
-                scored = positions_to_score(encoded)
-                span = slice(scored[0], scored[-1] + 1)
+                scored_positions = positions_to_score(encoded)
+                span = slice(scored_positions[0], scored_positions[-1] + 1)
                 source = [*ids[: span.start], self._sentinel]
             spans.append(span)
             sources.append(self._framed(source))

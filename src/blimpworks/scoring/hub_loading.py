@@ -150,13 +150,13 @@ def check_names(directory: Path) -> str:
     names = {*_files_of_weights(directory)}
     # Some files lack the name of the model without its head, such as "model.", before each name.
     lead = f"{model.base_model_prefix}."
-    present = names | {lead + name for name in names} | {name.removeprefix(lead) for name in names}
+    aliases = names | {lead + name for name in names} | {name.removeprefix(lead) for name in names}
     # The names of each weight; a tied one has several.
     tied: dict[int, list[str]] = {}
     for name, tensor in model.named_parameters(remove_duplicate=False):
         tied.setdefault(id(tensor), []).append(name)
     # If a weight has several names, vLLM reads the first, and computes with zeros without it.
-    missing = [group[0] for group in tied.values() if group[0] not in present]
+    missing = [group[0] for group in tied.values() if group[0] not in aliases]
     if missing:
         expected = {*chain.from_iterable(tied.values())}
         unused = sorted(name for name in names if not {name, lead + name} & expected)
@@ -235,9 +235,8 @@ def tensors_of(modules: Sequence[torch.nn.Module]) -> list[torch.Tensor]:
 def in_float32(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
     """Convert half precision tensors to float32 while a block runs, if the memory has room."""
     halves = [(tensor, tensor.dtype) for tensor in tensors if tensor.dtype in HALVES]
-    # Each number takes two bytes more in float32. On a CPU, that may be 2 GiB, because jobs on a
-    # cluster request little more memory than the weights take. On a GPU, a sixth of the free memory
-    # must remain for the computation.
+    # A number takes two bytes more in float32. On a CPU at most 2 GiB, since jobs of clusters have
+    # little memory beyond the weights; on a GPU, a sixth of the free memory must remain.
     room = min(2**31, psutil.virtual_memory().available / 2)
     if tensors[0].is_cuda:
         room = torch.cuda.mem_get_info(tensors[0].device)[0] / 1.2
@@ -264,10 +263,10 @@ def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
     text = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
     next_starts = np.append(starts[1:], ends[-1])
     is_last = np.append(text[1:] != text[:-1], True)
-    corrected = np.where(is_last, ends, np.minimum(ends, next_starts))
+    corrected_ends = np.where(is_last, ends, np.minimum(ends, next_starts))
     # A running maximum within each text: the base makes later texts larger than earlier ones.
     base = text * (int(ends.max()) + 1)
-    return (np.maximum.accumulate(corrected + base) - base).astype(np.int32)
+    return (np.maximum.accumulate(corrected_ends + base) - base).astype(np.int32)
 
 
 class HubTokenizer:
@@ -413,8 +412,8 @@ def _in_blocks(
     for a in range(0, head.out_features, BLOCK):
         bias = None if head.bias is None else head.bias[a : a + BLOCK]
         logits = torch.nn.functional.linear(rows, head.weight[a : a + BLOCK], bias).float()
-        inside = ((target >= a) & (target < a + BLOCK)).nonzero()[:, 0]
-        target_logits[inside] = logits[row[inside], target[inside] - a]
+        in_block = ((target >= a) & (target < a + BLOCK)).nonzero()[:, 0]
+        target_logits[in_block] = logits[row[in_block], target[in_block] - a]
         sums.append(logits.logsumexp(1))
     return target_logits - torch.stack(sums).logsumexp(0)[row]
 
@@ -473,16 +472,16 @@ def split_model(
         hidden = run()
         model.set_submodule(name, _EmbeddingsReturner(inner))
         split_logits = head(hidden)
-        same = split_logits.shape == logits.shape and torch.allclose(
+        is_same = split_logits.shape == logits.shape and torch.allclose(
             split_logits, logits, rtol=1e-2, atol=1e-2
         )
     except FOREIGN:
-        same = False
-    if not same:
+        is_same = False
+    if not is_same:
         model.set_submodule(name, inner)
         return None
     with suppress(*FOREIGN):
-        last = model.get_output_embeddings()  # type: ignore[no-untyped-call]
-        if type(last) is torch.nn.Linear and torch.equal(last(hidden[None])[0], split_logits):
-            return last
+        layer = model.get_output_embeddings()  # type: ignore[no-untyped-call]
+        if type(layer) is torch.nn.Linear and torch.equal(layer(hidden[None])[0], split_logits):
+            return layer
     return head

@@ -196,8 +196,8 @@ class HubEngine(Engine):
             # In float32, rounding hides no other fault.
             with hub_loading.in_float32(tensors):
                 decisions = self._examine(rows, checks)
-            native, same = (self.logprobs(selftest.encoded(rows)) for _ in range(2))
-            repeat_gap = selftest.largest_gap(native, same)
+            first_run, second_run = (self.logprobs(selftest.encoded(rows)) for _ in range(2))
+            repeat_gap = selftest.largest_gap(first_run, second_run)
             rounding_gap = 0.0
             if self._dtype != torch.float32:
                 rounding_gap = selftest.gap_of_batches(self.logprobs, rows)

@@ -23,8 +23,7 @@ LN10 = math.log(10)
 class KenlmEngine(Engine):
     """Score words and a final ``</s>``, each given the words before it and ``<s>``.
 
-    An unknown word is scored as ``<unk>``. ``</s>`` has no character; its offset is the end of the
-    last word.
+    An unknown word is scored as ``<unk>``. ``</s>`` has no character, and ends with the last word.
     """
 
     encodes_apart = True

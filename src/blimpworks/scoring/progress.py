@@ -129,8 +129,7 @@ class Progress(Watch):
         """Count the sentences, and write the file."""
         seen, langs_of = set[Hashable](), self._langs_of_request
         for lang, requests in sentences.items():
-            # A sentence that earlier languages have too belongs to all of them. Operations on sets
-            # are fast, because they do not compute hashes again.
+            # A sentence belongs to all its languages. Sets are fast, since they store hashes.
             langs_of_repeated = {
                 request: (*langs_of[request], lang) for request in seen.intersection(requests)
             }
@@ -167,9 +166,8 @@ class Progress(Watch):
         self._write()
 
     def _write(self) -> None:
-        # Engines load their model with the first batch, so the first shard is slower. The time for
-        # loading is the time before ``begin``, and what the first shard took beyond the time that
-        # its tokens would take at the speed of the second.
+        # Engines load their model with the first batch. So the time for loading is that before
+        # ``begin``, and what the first shard took beyond its time at the second shard's speed.
         load_seconds = None
         before_seconds = self._begun_at - self._created_at
         if len(self._first_shards) == 2:

@@ -86,11 +86,11 @@ def measure(
     tokenizer.prefix = prefix
     # Policies are compared on the same texts: the texts that have scores under all of them.
     texts_by_number = zip(*scores_by_policy.values(), strict=True)
-    common = [number for number, scores in enumerate(texts_by_number) if all(map(len, scores))]
-    if not common:
+    usable = [number for number, scores in enumerate(texts_by_number) if all(map(len, scores))]
+    if not usable:
         return {}
     return {
-        policy: -float(np.concatenate([scores[number] for number in common]).mean(dtype=float))
+        policy: -float(np.concatenate([scores[number] for number in usable]).mean(dtype=float))
         for policy, scores in scores_by_policy.items()
     }
 
@@ -157,17 +157,16 @@ def run_self_test(engine: Engine, store: Path, texts: Sequence[str]) -> Findings
     """Test an engine's model, and make the engine follow the decisions.
 
     Findings in ``store`` about the same engine are used again; new ones are written there. A start
-    is chosen on ``texts``, the sentences to score. Raises UserError for a model that cannot be
-    scored correctly.
+    is chosen on ``texts``, the sentences to score. Raises UserError for a model that fails a test.
     """
     path = store / FILE_NAME
     try:
         findings = Findings.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
         findings = Findings(checks={})
-    tested = f"{engine.key}|test {VERSION}"
-    if findings.engine != tested:
-        findings = engine.self_test().model_copy(update={"engine": tested})
+    tested_engine = f"{engine.key}|test {VERSION}"
+    if findings.engine != tested_engine:
+        findings = engine.self_test().model_copy(update={"engine": tested_engine})
         engine.follow(findings.decisions)
         if isinstance(engine, StartedEngine):  # its start is a decision, which is followed below
             start = choose_start(engine, texts)

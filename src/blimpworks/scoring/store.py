@@ -3,8 +3,7 @@
 ``run.score_items`` calls ``requests_of`` and ``score_shards``. A row's key is a hash of the
 engine's key and the request: a score is used again only if nothing that decides it has changed.
 If languages are added later, their sentences are in other batches than if all were scored together.
-With some engines, this changes the last digits of scores. For example (``ends`` are character
-offsets of tokens)::
+With some engines, this changes the last digits of scores. For example::
 
     Request("The dog barks.")  ->  ids [464, 3290, 21405, 13], ends [3, 7, 13, 14],
                                    logprobs [-3.1, -8.2, -6.0, -1.2], status "ok"
@@ -225,8 +224,7 @@ def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encod
 
     Rows are of ``SCHEMA``. ``status`` is ``ok``, ``too_long`` (for the model's context), ``empty``
     (no token can be scored), ``not_finite`` (a token's score is no number), or an
-    ``engine.Failure``. The lists ids, logprobs and ends have equal lengths; logprobs is NaN for an
-    unscored token.
+    ``engine.Failure``. The lists ids, logprobs (NaN if unscored) and ends have equal lengths.
     """
     # A text with steps is scored by these: texts that each give the score of one of its last tokens
     # (``Encoded.steps``). Any other text is scored by itself.

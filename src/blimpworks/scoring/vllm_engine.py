@@ -192,8 +192,7 @@ class InProcessModel(Generic[P, R]):
 
     @cached_property
     def _model(self) -> Any:
-        # vLLM reads these variables at its import. Without multiprocessing, no second process can
-        # outlive this one.
+        # vLLM reads these variables at its import. No second process can then outlive this one.
         environment = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
         os.environ.update(self._setup.environment() | environment)
         if not self._setup.gpus:  # torch chose a number if it was imported before
@@ -384,16 +383,16 @@ class VllmEngine(selftest.StartedEngine):
         checks["limit"] = str(self._longest - 1)
         hub, prefix = self.tokenizer.hub, self.tokenizer.prefix
         ids = selftest.ordinary_ids(hub, prefix, self._vocabulary, self._directory)
-        ahead = selftest.gap_by_later(self.logprobs, ids, min(64, self.limit))
-        if not ahead <= TOLERANCE[self._dtype]:
+        later_gap = selftest.gap_by_later(self.logprobs, ids, min(64, self.limit))
+        if not later_gap <= TOLERANCE[self._dtype]:
             raise UserError(
                 f"{self._directory}: log-probabilities by vLLM are no numbers, or change by "
-                f"{ahead:.2g} nats with what follows; expected a causal model with all its "
+                f"{later_gap:.2g} nats with what follows; expected a causal model with all its "
                 "weights. Score it with the engine transformers, which says what is wrong."
             )
         checks["causality"] = "no token depends on what follows it"
-        drawn = np.random.default_rng(0).choice(ids, min(64, self.limit)).astype(np.int32)
-        (row,) = self.logprobs(selftest.encoded([drawn]))
+        random_ids = np.random.default_rng(0).choice(ids, min(64, self.limit)).astype(np.int32)
+        (row,) = self.logprobs(selftest.encoded([random_ids]))
         if not isinstance(row, str) and len(row) > 2 and np.ptp(row[1:]) < ALIKE:
             raise UserError(
                 f"{self._directory}: vLLM gives {len(row) - 1} tokens drawn at random the same "

@@ -199,8 +199,7 @@ SECOND_HAND = (
 """Texts of errors that only follow from another error, whose message says the cause."""
 FULL = ("out of memory", "outofmemory", "allocate memory", "bad_alloc", "memoryerror")
 LONGEST_TEMPORARY = 107 - len("/blimpworks-vllm.12345678-1234567.12345678.tmp/") - 36
-"""Longest path of a directory for temporary files. ``make_directory`` adds the first name, vLLM a
-socket of 36 bytes, and Linux allows 107 bytes for a socket's path."""
+"""Longest path for temporary files: Linux allows 107 bytes for a socket's path, 36 are vLLM's."""
 LOG_INTERVAL = 15.0
 """Time between two log lines while the server starts [s]."""
 
@@ -242,9 +241,9 @@ def free_port(address: str) -> int:
 
 def make_directory() -> Path:
     """Make a directory for a server's log and sockets; paths of sockets must be short."""
-    short = len(os.fsencode(tempfile.gettempdir())) <= LONGEST_TEMPORARY
+    is_short = len(os.fsencode(tempfile.gettempdir())) <= LONGEST_TEMPORARY
     # Makes a directory with a random name, which only this user can open.
-    return new_scratch("blimpworks-vllm", None if short else Path("/tmp"))  # noqa: S108
+    return new_scratch("blimpworks-vllm", None if is_short else Path("/tmp"))  # noqa: S108
 
 
 def server_module() -> str:
@@ -417,8 +416,8 @@ class VllmServer:
 
     def ran_full(self) -> bool:
         """Return whether memory ran out, from the log and the signal that ended the server."""
-        killed = self._supervisor and self._supervisor.returncode == 128 + signal.SIGKILL
-        return bool(killed) or is_full(self.read_log())
+        was_killed = self._supervisor and self._supervisor.returncode == 128 + signal.SIGKILL
+        return bool(was_killed) or is_full(self.read_log())
 
     def failure(self, event: str, error: type[UserError] = UserError) -> UserError:
         """Return an error that names the ``event``, with the reason from the log; keep the log."""

@@ -16,8 +16,7 @@ from types import FrameType
 
 GRACE = 8.0
 """Time for the command to end before it is killed [s]."""
-PR_SET_CHILD_SUBREAPER = 36
-"""Number of an option of Linux's ``prctl``."""
+PR_SET_CHILD_SUBREAPER = 36  # number of an option of Linux's prctl
 
 
 def _reap() -> bool:

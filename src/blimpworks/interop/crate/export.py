@@ -96,8 +96,7 @@ def write_crate(plan: tables.CratePlan, output: Path) -> str:
         cells = tables.all_cells(plan.exhibits)
         write_overviews(root, plan, cells, copies)
         for folder in sorted(path for path in (root / "items").glob("*") if path.is_dir()):
-            in_folder = [copy for copy in copies if copy.path.parent == folder.relative_to(root)]
-            originals = [copy.original for copy in in_folder]
+            originals = [c.original for c in copies if c.path.parent == folder.relative_to(root)]
             write_croissant(folder, plan, tables.item_licences(originals, plan))
         sections = [
             f"## {name}\n\n```python\n{formula_code(name)}```\n"
@@ -118,11 +117,7 @@ def write_crate(plan: tables.CratePlan, output: Path) -> str:
 def write_overviews(
     root: Path, plan: tables.CratePlan, cells: pd.DataFrame, copies: Sequence[tables.Copied]
 ) -> None:
-    """Write the tables of all cells, of their sources, of code, and of the columns of all tables.
-
-    ``sources.csv`` has the files in the crate with the rows that an exhibit's cells select from,
-    ``code.csv`` the modules of each version of a command.
-    """
+    """Write CSV tables of all cells, of their sources, of code, and of the columns of tables."""
     paths = {(copy.table_kind, copy.original): copy.path.as_posix() for copy in copies}
     pairs = zip(plan.behind["source"], plan.behind["original"], strict=True)
     files = [paths[pair] for pair in pairs]
@@ -133,7 +128,9 @@ def write_overviews(
     }
     overviews = {
         "cells": cells,
+        # Files of the crate with the rows that the cells of an exhibit select from.
         "sources": plan.behind.drop(columns="original").assign(file=files),
+        # Modules by version of a command.
         "code": pd.DataFrame(sorted(modules), columns=["verb", "code", "module", "sha256"]),
     }
     # Names of columns by kind of table, each once, in order.

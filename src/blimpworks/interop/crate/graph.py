@@ -7,8 +7,7 @@ entity is a JSON object with ``@id``, ``@type`` and properties, which may refer 
 
 The ``@id`` of a file in the crate is its path. For a file outside the crate that a job read or
 wrote, it is ``#`` and the path. The vocabulary is that of RO-Crate 1.1 with the profiles in
-texts.yaml. A job is one run of a command, whose provenance record states inputs, outputs,
-parameters and times.
+texts.yaml. A job is one run of a command, of which a provenance record has all facts.
 """
 
 import hashlib
@@ -205,9 +204,8 @@ def write_graph(
 ) -> int:
     """Write the graph for the files below ``root``; return the number of entities.
 
-    ``settings`` is the path of the campaign file in the crate. ``paths`` is {file outside: path of
-    its unchanged copy in the crate}. ``copies`` is {path of a CSV file in the crate: table outside
-    that it was made from}.
+    ``settings`` is the campaign file's path in the crate. ``paths`` is {file: path of its unchanged
+    copy in the crate}, ``copies`` {path of a CSV file in the crate: table that it was made from}.
     """
     graph, jobs = Graph(root, plan, paths), plan.jobs
     crate, records = graph.crate, [*jobs.by_output.values()]

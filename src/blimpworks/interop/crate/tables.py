@@ -136,10 +136,7 @@ def authors_of(authors: Sequence[str]) -> list[str]:
 
 
 def campaign_of(source: Path, results: Path) -> tuple[Campaign, Path]:
-    """Read a campaign; return it, and the path of its results as records state it.
-
-    Raises UserError if these are not the ``results``.
-    """
+    """Return a campaign, and its results' path as in records. UserError if ``results`` is other."""
     campaign = load_campaign(source)
     campaign_results = Path(campaign.pathvars.results)
     if not results.is_dir():
@@ -233,8 +230,7 @@ FOLDERS = {
     **dict.fromkeys(("sentences", "tokens", "lexicon"), ("lang",)),
 }
 """Columns that are taken from the components of a table's path, by kind of table."""
-# Columns that the crate leaves out, by kind of table. They have text of treebanks, under licences
-# of the treebanks, and no cell needs them.
+# Columns that are left out: text of treebanks has their licences, and no cell needs it.
 LEFT_OUT = {"sentences": ("text", "comments"), "tokens": ("form", "lemma", "misc")}
 
 
