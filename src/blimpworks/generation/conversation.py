@@ -21,7 +21,7 @@ from blimpworks.models.hub_tokenizers import load_tokenizer
 
 log = logging.getLogger(__name__)
 
-Mode = Literal["template", "raw"]
+Mode = Literal["template", "raw"]  # put prompts into the chat template, or send them as they are
 SystemPlace = Literal["role", "user", "nowhere"]
 """Place of a system prompt: its role, before the user's text, or nowhere."""
 Message = tuple[str, str]

@@ -283,7 +283,7 @@ SAMPLES_TIME = re.compile(r"_\d{4}-\d\d-\d\dT[\d.:-]+$")
 """Time at the end of a file name such as samples_TASK_2026-01-31T10-00-00.5."""
 Span = tuple[int | None, int | None]
 """Start and end of a region of a sentence."""
-NOWHERE: Span = (None, None)
+NOWHERE: Span = (None, None)  # no region
 Doc = Mapping[str, Any]
 """A document: a JSON object with two sentences."""
 

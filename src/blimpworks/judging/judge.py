@@ -199,7 +199,7 @@ def in_unit(method: Method, total: Floats) -> Floats:
 log = logging.getLogger(__name__)
 
 PREFIX_METHODS = "prefix_methods"  # column of items: prefix methods that can judge the pair
-RATING = "rating"
+RATING = "rating"  # column of items with people's grades
 UNKNOWN_ID = 0  # id of ``<unk>`` in every whole-word model trained here
 
 

@@ -101,9 +101,9 @@ class Orthography(Strict):
             # Rules for the ends of words do not match "(word)", so cut brackets off first.
             pieces = self._pieces.findall(chunk)
             for number, piece in enumerate(pieces, start=1):
-                *first_words, last_word = self.word(piece).split()
+                *first_words, last = self.word(piece).split()
                 tokens += [(word, True) for word in first_words]
-                tokens.append((last_word, number == len(pieces)))
+                tokens.append((last, number == len(pieces)))
         # The final mark may be written without a space, and need not be among ``closing``.
         if tokens and len(tokens[-1][0]) > 1 and tokens[-1][0][-1] in self.final:
             last, space = tokens.pop()

@@ -144,8 +144,7 @@ def parse_sentence(block: Block) -> list[Token]:
     tokens = [_parse_token(line) for line in token_lines]
     if not any(_is_word(token) for token in tokens):
         raise MalformedSentence(block.first_line, "a sentence without words, expected at least one")
-    first_token_line = last_line - len(tokens) + 1
-    _check_tokens(first_token_line, tokens)
+    _check_tokens(last_line - len(tokens) + 1, tokens)  # tokens are the last lines of the block
     if block.lacks_blank_line:
         reason = "the file ends without a blank line after its last sentence, expected one"
         raise MalformedSentence(last_line, reason)

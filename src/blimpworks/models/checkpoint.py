@@ -31,8 +31,8 @@ from blimpworks.strict import Strict, Within
 
 # Weights only as safetensors (a pickle can run code), and never a repository's own code.
 TRANSFORMERS_FILES = ("*.safetensors", "*.json", "*.model", "*.jinja", "merges.txt", "vocab.txt")
-NGRAM_FILES = ("model.bin", "vocabulary.txt")
-OTHER_FILES = "Name another directory, or download the model again."
+NGRAM_FILES = ("model.bin", "vocabulary.txt")  # KenLM's binary, and its words
+OTHER_FILES = "Name another directory, or download the model again."  # a remedy, for messages
 CONFIGURATIONS = (
     "config.json", "config.*.json", "tokenizer_config.json", "generation_config.json",
     "audio_tokenizer_config.json", "processor_config.json", "preprocessor_config.json",
@@ -47,8 +47,8 @@ WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 REPEATED = "consolidated*"
 """Pattern of files in Mistral's and Meta's layouts, which contain the same weights again."""
 SHARD = re.compile(r"-of-0*(\d+)\.safetensors$")  # model-00001-of-00002.safetensors
-PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
-ADAPTERS = ("adapter_config.json", "adapter_model.*")
+PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")  # suffixes of files that may contain code
+ADAPTERS = ("adapter_config.json", "adapter_model.*")  # patterns of PEFT's files
 QUANTISATION = ("quantization_config", "compression_config", "quantization")
 """Fields of configurations that describe a quantisation; ``quantization`` is MLX's."""
 QUANTISED = ("hf_quant_config.json", "quantize_config.json", "quant_config.json")
@@ -252,7 +252,7 @@ def refuse_quantised(quantisation: str, where: str) -> None:
 FILE_NAME = "checkpoint.json"
 SCRATCH = ".scratch-"
 """Prefix of the names of hidden folders that training fills and then removes."""
-REMEDY = "Train or retrieve the model again."
+REMEDY = "Train or retrieve the model again."  # for messages on changed files
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 

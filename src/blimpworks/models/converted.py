@@ -33,8 +33,8 @@ log = logging.getLogger(__name__)
 GGUF = ".gguf"
 ORIGIN = "converted.json"
 """File with the source of a converted model, written last into the model's folder."""
-ADAPTER = "adapter_config.json"
-WEIGHTS = "adapter_model.safetensors"
+ADAPTER = "adapter_config.json"  # settings of a LoRA adapter
+WEIGHTS = "adapter_model.safetensors"  # its matrices
 PREFIX = "base_model.model."
 """Prefix that names in adapters have before the base's names."""
 WITHOUT_EFFECT = (

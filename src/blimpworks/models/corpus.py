@@ -35,9 +35,9 @@ Split = Literal["train", "valid", "test"]
 SPLITS: tuple[Split, ...] = ("train", "valid", "test")
 FILE_NAME, VOCABULARY = "corpus.json", "vocabulary.txt"
 FILES = (*(f"{split}.txt" for split in SPLITS), VOCABULARY)
-REMEDY = "Build the corpus again."
-Ids = npt.NDArray[np.int32]
-Words = tuple[str, ...]
+REMEDY = "Build the corpus again."  # for messages
+Ids = npt.NDArray[np.int32]  # ids of words [words]
+Words = tuple[str, ...]  # words of a sentence
 
 
 class SplitCounts(Strict):
@@ -259,8 +259,8 @@ def draw_sentences(lengths: Sequence[int], tokens: int, seed: int) -> list[int]:
     may have a few more words. Samples with different ``seed`` or ``tokens`` are independent.
     """
     order = np.random.default_rng((seed, tokens)).permutation(len(lengths))
-    token_counts = np.cumsum(np.asarray(lengths, dtype=np.int64)[order])
-    count = int(np.searchsorted(token_counts, tokens)) + 1
+    total_tokens = np.cumsum(np.asarray(lengths, dtype=np.int64)[order])
+    count = int(np.searchsorted(total_tokens, tokens)) + 1
     numbers: list[int] = np.sort(order[:count]).tolist()
     return numbers
 

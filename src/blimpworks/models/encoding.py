@@ -42,7 +42,7 @@ T5 = {"pad_token": "<pad>", "eos_token": EOS, "unk_token": "<unk>"}
 """Special tokens of encoder-decoders, in order of ids; the sentinels follow."""
 SENTINELS = [f"<extra_id_{number}>" for number in range(100)]
 """Tokens that each replace a span of a text."""
-SPACE = "▁"
+SPACE = "▁"  # stands for the space before a word
 WORD = r"[\p{L}\p{N}\p{M}_\u200c\u200d]+|[^\p{L}\p{N}\p{M}_\u200c\u200d\s\x{0}-\x{1f}]"
 """Pattern of the words of ``text.split_words``, in the syntax of the tokenizers library."""
 
@@ -159,7 +159,7 @@ def save_tokenizer(
 
 IGNORED = -100
 """Label of a token that is not predicted; torch's losses leave it out."""
-Ids = NDArray[np.integer[Any]]
+Ids = NDArray[np.integer[Any]]  # token ids of a text [tokens]
 
 
 def encode_sentences(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Ids]:
@@ -193,7 +193,7 @@ def padded(rows: list[Ids], filler: int, side: Literal["right", "left"] = "right
 
 
 PAD, CLS, SEP, MASK = (list(BERT).index(f"{role}_token") for role in ("pad", "cls", "sep", "mask"))
-"""Ids of special tokens of masked models; encoder-decoders have the same padding."""
+"""Ids of special tokens of masked models, from ``BERT``; encoder-decoders have the same padding."""
 KEPT, REPLACED = 0.1, 0.1
 """Shares of the tokens to predict that stay, and that become random tokens. All others are masked
 (Devlin et al. 2019, section 3.1)."""
@@ -281,7 +281,7 @@ TEMPLATE = (
 UNIT = r"\p{L}[\p{L}\p{M}]*|\p{N}|[^\p{L}\p{N}]"
 """Units that are split into tokens one by one: words, digits, and other single characters. A word
 thus has the same tokens in every context, so that models can copy it."""
-MOST_DIALOGUES = 50_000
+MOST_DIALOGUES = 50_000  # that a tokenizer is trained on, to save time
 ENCODED_AT_ONCE = 2048
 """Dialogues are encoded in groups of this number, because results take more memory than ids."""
 

@@ -28,14 +28,14 @@ from blimpworks.models.converted import as_folder
 from blimpworks.models.ngram import is_binary, unpacked_bytes
 
 log = logging.getLogger(__name__)
-TOKEN = "token:"
+TOKEN = "token:"  # beginning of policies that state a token or string
 ESCAPES = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 """White space that cells of tables cannot contain, and its spelling in a policy."""
 PROBE = "a b अ 一 1."
 """Text for which most tokenizers have a token."""
 CONTENT = "§§§"
 """Message that no chat template contains itself, so that it is found in a rendered dialogue."""
-MOST_STARTS = 12
+MOST_STARTS = 12  # since the model scores texts after each start
 DOCUMENT = re.compile(
     r"\W*(s|bos|eos|eod|eop|sop|cls|sep"
     r"|(begin|start|end)[\W_]*of[\W_]*(text|doc(ument)?|sent(ence)?|seq(uence)?|file|story))\W*",
@@ -201,7 +201,7 @@ ARCHITECTURE_BY_SUFFIX = {
 """Architecture by the suffix of the class that a configuration names."""
 FORMATS = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}
 """Number format by its name in safetensors files."""
-BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}  # size of a number
 
 
 @dataclass(frozen=True, slots=True)

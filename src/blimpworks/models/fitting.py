@@ -26,7 +26,7 @@ from blimpworks.files import atomic, sha256_of
 from blimpworks.models.checkpoint import Trained
 
 log = logging.getLogger(__name__)
-SNAPSHOT = "snapshot.safetensors"
+SNAPSHOT = "snapshot.safetensors"  # file name
 Tensors = dict[str, torch.Tensor]
 Optimisers = Sequence[torch.optim.Optimizer]
 """Optimisers of a model; each parameter belongs to one of them."""
@@ -130,11 +130,11 @@ def _with_prefix(prefix: str, tensors: Tensors) -> Tensors:
 
 # Constants of torch.optim.Muon.
 MOMENTUM = 0.95
-COEFFICIENTS = (3.4445, -4.7750, 2.0315)
-ITERATIONS = 5
+COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # of Newton-Schulz steps, for x, x³ and x⁵
+ITERATIONS = 5  # number of Newton-Schulz steps
 STEP_SIZE = 0.2
 """Root mean square of AdamW's steps at a rate of one; Muon's steps are scaled to it."""
-LEAST_NORM = 1e-7
+LEAST_NORM = 1e-7  # against division by zero
 
 
 def orthogonalised(matrix: torch.Tensor) -> torch.Tensor:

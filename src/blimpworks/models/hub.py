@@ -35,7 +35,7 @@ HUB_ERRORS = cast(
     tuple[type[Exception], ...],
     (errors.HFValidationError, OSError, *errors.HfHubHTTPError.__bases__),
 )
-_TEMPORARY_STATUSES = {408, 425, 429, 500, 502, 503, 504}
+_TEMPORARY_STATUSES = {408, 425, 429, 500, 502, 503, 504}  # of HTTP
 # Names of the HTTP client's errors for a transfer that broke off, or did not begin in time.
 _BROKEN = {"ReadError", "ReadTimeout", "RemoteProtocolError", "WriteError", "ConnectTimeout"}
 

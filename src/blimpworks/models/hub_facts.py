@@ -37,7 +37,7 @@ from blimpworks.models.hub import (
 )
 
 _UNREADABLE: tuple[type[Exception], ...] = (*HUB_ERRORS, SafetensorsParsingError)
-WEIGHTS = "*.safetensors"
+WEIGHTS = "*.safetensors"  # pattern of files
 MOST_HEADS = 8
 """Largest number of weight files whose heads are read. A head is the JSON text at the start of a
 safetensors file, with the shape of each tensor. With more files, parameters are estimated."""

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 MODEL, VOCABULARY = checkpoints.NGRAM_FILES
 UNKNOWN, END = "<unk>", "</s>"
-MEMORY = "1G"
+MEMORY = "1G"  # memory for lmplz
 PROGRAMS = ("lmplz", "build_binary")
 
 
@@ -101,8 +101,8 @@ def train_ngram(
     return checkpoints.seal(checkpoint, described)
 
 
-GZIP = b"\x1f\x8b"
-BINARY = b"mmap lm http://kheafield.com/code format version "
+GZIP = b"\x1f\x8b"  # first bytes of a compressed file
+BINARY = b"mmap lm http://kheafield.com/code format version "  # first bytes of a binary
 VERSION = b"5\n"
 """Version of the format of KenLM's binaries since 2012."""
 HAS_WORDS = 0x64

@@ -70,7 +70,7 @@ def retrieve_model(
         cached = hub.shared_snapshot(model, shared, commit) if shared else None
         snapshot = cached or hub.snapshot_of(model, commit)
         needs_code = trusted and not cached
-        with_code = hub.code_folder(model.hf_id, commit) if needs_code else snapshot
+        code_source = hub.code_folder(model.hf_id, commit) if needs_code else snapshot
 
     files = hub.complete_files(snapshot, model)
     for path in files:
@@ -86,7 +86,7 @@ def retrieve_model(
                 f"{model.hf_id}: {path.name} in the cache is damaged: its {algorithm} is not "
                 f"{blob.name}; delete {blob} and run again."
             )
-    code = None if model.file else check_code(with_code, model.hf_id, trusted, files)
+    code = None if model.file else check_code(code_source, model.hf_id, trusted, files)
     lock(model.hf_id, model.revision, snapshot.name, tables, name)
 
     with disk_errors(checkpoint):
@@ -152,7 +152,7 @@ def take_local(
             f"{checkpoint.parent} has the files of {path} itself, which would be removed; expected "
             "a directory of its own for the checkpoint. Choose another output, or move the model."
         )
-    # "bos" is the default of tables, in place of which campaigns may name another start.
+    # "bos" is the default of tables and no user's choice, so the model may have another start.
     start = None if description.first_token == "bos" else description.first_token
     facts = facts_of(folder, UserChoice(description.architecture, start, trusted))
     code = check_code(folder, str(folder), trusted)

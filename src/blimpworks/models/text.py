@@ -62,7 +62,7 @@ JOINED = re.compile(r"\s@([-,.])@\s")  # well @-@ known
 CLOSING = re.compile(r"\s+([,.;:!?%)\]]|'(?:s|re|ve|d|ll|m|t)\b|n't\b)")  # end . / dog 's
 OPENING = re.compile(r"([(\[$£])\s+")  # ( that
 QUOTED = re.compile(r'"\s+([^"]*?)\s+"')  # " yes "
-UNKNOWN = "<unk>"
+UNKNOWN = "<unk>"  # rare word in WikiText
 Sentence = TypeVar("Sentence")
 
 

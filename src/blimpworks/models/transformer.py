@@ -33,9 +33,9 @@ from blimpworks.models.text import training_sentences
 log = logging.getLogger(__name__)
 WARM_UP = 0.05
 """Share of the steps in which the learning rate rises."""
-BETAS = (0.9, 0.95)
-WEIGHT_DECAY = 0.1
-CLIP = 1.0
+BETAS = (0.9, 0.95)  # of AdamW
+WEIGHT_DECAY = 0.1  # of both optimisers
+CLIP = 1.0  # largest norm of the gradient
 Batch = dict[str, torch.Tensor | int]
 """Arguments of a model, with ``labels``."""
 R = TypeVar("R", bound=recipes.NetworkRecipe)  # the recipe of a type of model

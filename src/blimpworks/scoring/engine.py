@@ -39,9 +39,9 @@ from blimpworks.records.digest import number_digest
 log = logging.getLogger(__name__)
 
 
-Ids = NDArray[np.int32]
-Mask = NDArray[np.bool_]
-LogProbs = NDArray[np.float32]
+Ids = NDArray[np.int32]  # [tokens]
+Mask = NDArray[np.bool_]  # [tokens]
+LogProbs = NDArray[np.float32]  # natural logarithms, NaN for unscored tokens [tokens]
 Failure = Literal["out_of_memory", "refused"]
 """Reasons why an engine could not score a text."""
 

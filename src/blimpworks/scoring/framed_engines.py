@@ -265,7 +265,7 @@ class MaskedEngine(FramedEngine):
         return self._targets(rows, hidden[torch.arange(len(rows)), predicting], head)
 
 
-SENTINEL = "<extra_id_0>"
+SENTINEL = "<extra_id_0>"  # T5's first sentinel, which stands for a span of the text
 
 
 class _Parts(NamedTuple):

@@ -37,7 +37,7 @@ CLASSES = {
 }
 """Classes of transformers by architecture. The first that has a model's configuration loads it."""
 WHOLE = "the files have each weight of the model"
-HALVES = (torch.bfloat16, torch.float16)
+HALVES = (torch.bfloat16, torch.float16)  # number formats of half precision
 PREFIXES = ("_orig_mod.", "module.", "_fsdp_wrapped_module.", "model.", "base_model.model.")
 """Prefixes that training programs write before the names of weights."""
 

@@ -28,8 +28,8 @@ from blimpworks.scoring.workers import Workers, once
 
 SMALL = 3e7
 """Number of parameters and buffers below which the self-test reads longer sequences."""
-T = TypeVar("T")
-V = TypeVar("V")
+T = TypeVar("T")  # a row
+V = TypeVar("V")  # its result
 
 
 class FramedTokenizer(hub_loading.HubTokenizer):

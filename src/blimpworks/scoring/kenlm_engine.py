@@ -17,7 +17,7 @@ from blimpworks.models.text import split_words
 from blimpworks.scoring.engine import Encoded, Engine, Failure, LogProbs, encode_words, engine_key
 from blimpworks.scoring.selftest import Findings
 
-LN10 = math.log(10)
+LN10 = math.log(10)  # KenLM gives logarithms to base 10
 
 
 class KenlmEngine(Engine):

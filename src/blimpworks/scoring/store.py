@@ -103,7 +103,7 @@ def nothing_scored(count: int) -> np.ndarray:
 
 Shard = Sequence[Request]
 """Requests whose rows are written into one file."""
-OK, TOO_LONG, EMPTY, NOT_FINITE = "ok", "too_long", "empty", "not_finite"
+OK, TOO_LONG, EMPTY, NOT_FINITE = "ok", "too_long", "empty", "not_finite"  # see score_shard
 FAILED = frozenset({*get_args(Failure), NOT_FINITE})
 """Statuses of failures that may not recur on another machine, in another number format or later."""
 SCHEMA = pa.schema(

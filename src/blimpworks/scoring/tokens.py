@@ -116,9 +116,9 @@ def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -
     word_of_token = np.minimum(word_of_token, len(spans) - 1)
     values = np.array([np.nan if value is None else value for value in logprobs], np.float64)
     has_end_token = len(ends) > 1 and ends[-1] == ends[-2] == len(text)
-    in_words = slice(None, -1) if has_end_token else slice(None)
+    without_end = slice(None, -1) if has_end_token else slice(None)
     scored_words = [
-        _scored_word(text[start:end], values[in_words][word_of_token[in_words] == number])
+        _scored_word(text[start:end], values[without_end][word_of_token[without_end] == number])
         for number, (start, end) in enumerate(spans)
     ]
     return [*scored_words, _scored_word(END, values[-1:])] if has_end_token else scored_words

@@ -27,7 +27,7 @@ from blimpworks.scoring.hub_loading import DTYPES, TOLERANCE, HubTokenizer, chec
 from blimpworks.scoring.store import nothing_scored
 from blimpworks.scoring.vllm_server import MODEL, Setup, Trouble, VllmServer, is_full, make_setup
 
-Prompt = list[int]
+Prompt = list[int]  # ids
 P = TypeVar("P")  # a request to vLLM, such as a prompt
 R = TypeVar("R")  # its result, such as log-probabilities
 Outcome = list[R] | Trouble

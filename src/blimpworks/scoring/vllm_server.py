@@ -285,7 +285,7 @@ REFUSED = (400, 413, 422)
 """HTTP statuses that mean a fault of the prompts."""
 STRAY = (401, 403, 404)
 """HTTP statuses of another server, which does not know the token or the model."""
-PATH = "/v1/completions"
+PATH = "/v1/completions"  # where vLLM answers prompts
 Trouble = Literal["out_of_memory", "refused", "lost", "deadly", "stray"]
 """Reasons why a batch has no results. ``out_of_memory`` and ``refused`` are the server's answers.
 ``lost``: the server is gone, perhaps because of another batch; ``deadly``: the batch killed the

@@ -37,7 +37,7 @@ from blimpworks.records.reading import Record
 # RO-Crate 1.1 has no term for checksums; this one is from the vocabulary of workflow runs.
 TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 WORKFLOW = "workflow/Snakefile"
-DONE = "http://schema.org/CompletedActionStatus"
+DONE = "http://schema.org/CompletedActionStatus"  # status of every job
 Entity = Any
 """An entity of rocrate, which has no types."""
 

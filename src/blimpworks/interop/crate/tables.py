@@ -426,7 +426,7 @@ def item_licences(items: Iterable[Path], plan: CratePlan) -> list[str]:
     return [*licences_behind(jobs, sources_behind(jobs, plan.campaign), plan.results)]
 
 
-ANY = "*"
+ANY = "*"  # stands for all tables, or for all columns
 Descriptions = Mapping[tuple[str, str], tuple[str, str]]
 """(unit, meaning), keyed by (table, column); the table is ``*`` where all tables agree."""
 
