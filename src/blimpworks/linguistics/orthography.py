@@ -63,7 +63,8 @@ class Orthography(Strict):
 
     @cached_property
     def _pieces(self) -> re.Pattern[str]:
-        """Expression of a mark, or of text between marks; commas within numbers are text."""
+        """Expression of a mark, or of text between marks."""
+        # A comma outside ``closing`` is a mark too, except within numbers. A quote may be ''.
         mark = rf"''|[{re.escape(self.closing + self.opening + self.quotes)}]|,(?!\d)"
         return re.compile(rf"{mark}|(?:(?!{mark}).)+")
 
