@@ -1,4 +1,4 @@
-"""Find the facts of models of the Hugging Face hub without a download of their weights."""
+"""Find the facts of models of the Hugging Face hub without a download of safetensors files."""
 
 import re
 from collections import Counter
@@ -51,10 +51,10 @@ def hub_facts(
 ) -> tuple[ModelFacts, str, bool]:
     """Return the facts of a hub model at a revision, its commit, and whether it is gated.
 
-    Only small files and the heads of weights are downloaded. Offline the facts come from a complete
-    copy in the cache, or in the ``shared`` cache. Raises UserError if the hub cannot be reached; if
-    the model is missing, gated or incomplete; if it is an adapter, has no safetensors, or is no
-    language model; and if its own code is not trusted.
+    Only small files, the heads of weights, and a GGUF file are downloaded. Offline the facts come
+    from a complete copy in the cache, or in the ``shared`` cache. Raises UserError if the hub
+    cannot be reached; if the model is missing, gated or incomplete; if it is an adapter, has no
+    safetensors, or is no language model; and if its own code is not trusted.
     """
     model = HubAddress(hf_id, revision)
     if offline_variable() is not None:
