@@ -101,7 +101,7 @@ class ServedModel(Generic[P, R]):
         # A request that was answered. A new server gets this request first. If the server does not
         # answer it, the server is broken, and no other request is the cause of its death.
         self._answered: list[P] = []
-        self._is_sound = True
+        self._is_sound = True  # whether the present server has answered ``_answered``
 
     def ask(self, requests: Sequence[P]) -> list[R | Failure]:
         """Return the result or failure of each request.
