@@ -1,7 +1,7 @@
 """Turn prompts into a model's input: token ids, with the model's chat template around the prompt.
 
 ``Conversation.ready`` takes requests (a prompt, and a system prompt or None). It returns a
-``Ready`` for each: the ids, and the room for an answer, or why the prompt is not asked.
+``Ready`` for each: the ids, the room for an answer, and the reason if the model is not asked.
 """
 
 import json
@@ -21,7 +21,7 @@ from blimpworks.models.hub_tokenizers import load_tokenizer
 
 log = logging.getLogger(__name__)
 
-Mode = Literal["template", "raw"]
+Mode = Literal["template", "raw"]  # put prompts into the chat template, or send them as they are
 SystemPlace = Literal["role", "user", "nowhere"]
 """Place of a system prompt: its role, before the user's text, or nowhere."""
 Message = tuple[str, str]
@@ -37,10 +37,8 @@ REFUSALS = (TemplateError, ArithmeticError, AttributeError, LookupError, TypeErr
 CLOCK = "strftime_now"
 """Name of the function by which chat templates get the date."""
 TODAY = {"d": "26", "m": "07", "y": "24", "Y": "2024", "b": "Jul", "B": "July"}
-"""Date in all prompts: the default of Llama 3.1's template.
-
-For a weekday or an hour, templates get the letters of their format.
-"""
+"""Date in all prompts, by letter of ``strftime``: the default of Llama 3.1's template. Other
+formats, such as ``%H`` for the hour, appear in prompts as they are."""
 PROBE = "7f3A9c\nd5E1b8"
 """A text that no template contains, and that shows changes of letters or lines."""
 
@@ -94,7 +92,7 @@ def stop_ids(directory: Path, end_of_text: int | None) -> tuple[int, ...]:
 
 
 def before_and_text(full: Sequence[int], text: Sequence[int]) -> tuple[int, ...]:
-    """Return the ids of ``full`` up to the end of ``text``, without ids added after it."""
+    """Return ids of ``full`` up to the end of ``text``: (1, 7, 8) for [1, 7, 8, 2] and [7, 8]."""
     size = len(text)
     ends = range(size, len(full) + 1)
     end = next((end for end in ends if [*full[end - size : end]] == [*text]), 0)
@@ -113,8 +111,7 @@ class Conversation:
     ) -> None:
         """Load the tokenizer.
 
-        ``context`` is the largest number of tokens, ``vocabulary`` the number of ids; None if
-        unknown.
+        ``context``: largest number of tokens; ``vocabulary``: number of ids; None if unknown.
         """
         self.directory, self.context, self.vocabulary = directory, context, vocabulary
         loaded = load_tokenizer(directory)
@@ -133,7 +130,8 @@ class Conversation:
         self.stops = stop_ids(directory, self.tokenizer.eos_token_id)
         added = self.tokenizer.added_tokens_decoder.items()
         special = {token_id: token.content for token_id, token in added if token.special}
-        # Whether <think> or </think> are special tokens, which ``decode`` must not leave out.
+        # Answers keep <think> and </think>, even if these are special tokens. Then ``decode``
+        # leaves out only the other special tokens.
         self._has_special_marks = not {START, END}.isdisjoint(special.values())
         self._left_out = {number for number, text in special.items() if text not in (START, END)}
 
@@ -157,7 +155,7 @@ class Conversation:
 
     @cached_property
     def parts(self) -> bool:
-        """Whether contents are lists of texts. Raises UserError if both forms lose user texts."""
+        """Whether messages have lists of texts, not texts. UserError if both forms lose texts."""
         reason = ""
         for as_lists in (False, True):
             try:
@@ -191,6 +189,7 @@ class Conversation:
         prompt, system = request
         if not self.chat:
             return prompt
+        # Forms of the dialogue; the first that keeps all contents is taken.
         dialogues = [[("user", f"{system}\n\n{prompt}" if system else prompt)]]
         if system and self.system_place == "role":
             dialogues.insert(0, [("system", system), ("user", prompt)])
@@ -217,8 +216,8 @@ class Conversation:
         # A template writes the special tokens itself.
         rows = self.tokenizer(inputs, add_special_tokens=False)["input_ids"]
         if not self.chat:
-            full = self.tokenizer(inputs)["input_ids"]
-            rows = [before_and_text(*pair) for pair in zip(full, rows, strict=True)]
+            with_added_ids = self.tokenizer(inputs)["input_ids"]
+            rows = [before_and_text(*pair) for pair in zip(with_added_ids, rows, strict=True)]
         ready = []
         for request, text, ids in zip(requests, texts, rows, strict=True):
             room = most if self.context is None else min(most, self.context - len(ids))
@@ -231,7 +230,8 @@ class Conversation:
                 unfit = "refused"
             elif room < 1:
                 unfit = "too_long"
-            # A mark of reasoning in the prompt itself does not begin a reasoning.
+            # A mark of reasoning in the prompt itself does not begin a reasoning. After a blank
+            # prompt, look at the complete text, which has no PROBE.
             text_after_prompt = (text or "").rpartition(request.prompt.strip() or PROBE)[2]
             opened = self.chat and opens_reasoning(text_after_prompt)
             ready.append(Ready(request, tuple(ids), room, opened, unfit))

@@ -60,7 +60,7 @@ class GenerationEngine(ABC):
 
     @abstractmethod
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
-        """Return the greedy answer to each prompt, or its failure; no prompt is unfit."""
+        """Return the greedy answer to each prompt, or its failure; no prompt has ``unfit``."""
 
     def close(self) -> None:  # noqa: B027
         """Release all resources, such as a server; afterwards the engine is not used."""
@@ -136,6 +136,7 @@ def response_shard(
     ready = engine.conversation.ready(keys, most)
     to_ask = [prompt for prompt in ready if prompt.unfit is None]
     answers = iter(engine.generate(to_ask) if to_ask else [])
+    # For each prompt: the response, an ``Unfit`` or a ``Failure``.
     outcomes = [next(answers) if prompt.unfit is None else prompt.unfit for prompt in ready]
     altered = sum(prompt.unfit == "altered" for prompt in ready)
     if altered:

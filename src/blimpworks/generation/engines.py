@@ -128,7 +128,8 @@ class TransformersGenerator(GenerationEngine):
         only in the first tokens (MiniMax); RWKV's mix up the rows of a batch. Raises UserError for
         a model whose logits depend on later tokens.
         """
-        # Logits of a short row are compared: alone, beside another row, and with two paddings.
+        # Logits of a short row are compared: alone, beside a row of the same length, and beside a
+        # longer row, with two paddings. ``drawn`` has the two rows and the two paddings.
         longest = 32 if self._context is None else min(32, self._context - FORCED)
         if longest < FORCED:
             return "none"
@@ -138,28 +139,30 @@ class TransformersGenerator(GenerationEngine):
         row, second_row = drawn[0, :width].tolist(), drawn[1].tolist()
 
         def logits(pads: torch.Tensor, *rows: list[int]) -> torch.Tensor:
-            begun = len(pads)
-            forcing = {"prefix_allowed_tokens_fn": lambda _, ids: [second_row[len(ids) - begun]]}
+            """Return logits of the first of ``rows`` for the same answer [FORCED, vocabulary]."""
+            start = len(pads)
+            forcing = {"prefix_allowed_tokens_fn": lambda _, ids: [second_row[len(ids) - start]]}
             result = self._run(rows, pads, FORCED, **forcing)
             return torch.stack(result.logits)[:, 0].float()
 
         @torch.inference_mode()
         def head(*tail: int) -> torch.Tensor:
+            """Return logits of ``row`` [width, vocabulary], with ``tail`` after it."""
             ids = torch.tensor([[*row, *tail]], device=self._device)
             return cast(torch.Tensor, self._model(input_ids=ids).logits[0, :width].float())
 
         tensors = hub_loading.tensors_of([*self._model.modules()])
         with loading(self._directory), hub_loading.in_float32(tensors), single_thread():
-            exact = self._model.dtype == torch.float32
-            ahead = (head(*second_row[:width]) - head(*second_row[width:][:width])).abs().max()
+            is_float32 = self._model.dtype == torch.float32
+            later_gap = (head(*second_row[:width]) - head(*second_row[width:][:width])).abs().max()
             alone = logits(drawn[2, :width], row)
             beside = logits(drawn[2, :width], row, second_row[:width])
             padded, padded_otherwise = (logits(pads, row, second_row) for pads in drawn[2:])
-        limit = alone.std() * (SAME if exact else SAME_IN_HALF)
-        if ahead > limit:
+        limit = alone.std() * (SAME if is_float32 else SAME_IN_HALF)
+        if later_gap > limit:
             raise UserError(
                 f"{self._directory}: {type(self._model).__name__} looks ahead: logits change by "
-                f"{ahead:.2g} with what follows; expected a causal model. Correct config.json "
+                f"{later_gap:.2g} with what follows; expected a causal model. Correct config.json "
                 "(is_decoder: true), or name another model."
             )
         company: Company = "any"
@@ -176,7 +179,7 @@ class TransformersGenerator(GenerationEngine):
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
         """Answer the prompts; a prompt that exceeds the memory alone fails."""
         outcomes: list[Response | Failure] = ["out_of_memory"] * len(batch)
-        # Numbers of the prompts that may share a batch: of the same room and the same company.
+        # Prompts may share a batch if they have the same room and the same number ``company``.
         groups: dict[tuple[int, int], list[int]] = {}
         for number, prompt in enumerate(batch):
             company = {"any": 0, "length": len(prompt.ids), "none": number}[self._company]
@@ -224,6 +227,7 @@ ENTRIES = (
 def make_generation_setup(model: Path, dtype: str, options: GenerationJobOptions) -> Setup:
     """Return the setup for answers of a model. Raises UserError as ``make_setup`` does."""
     vllm = options.vllm
+    # ``make_setup`` adds one token to ``longest``, as scoring generates just one.
     room = vllm.model_copy(update={"longest": vllm.longest + options.max_tokens - 1})
     return replace(make_setup(model, dtype, room), answers=True)
 

@@ -16,10 +16,10 @@ def strip_reasoning(text: str, cut: Cut = "last", *, opened: bool = False) -> st
     """Return the answer in ``text``, without reasoning.
 
     Reasoning ends with ``</think>``. It may begin in the prompt (``opened``), so that the text
-    lacks ``<think>``. ``first`` returns all text after the first end, even a second reasoning, as
-    the authors' script does. ``last`` returns all text after the last end. If there is no end,
-    most likely by the limit of tokens, ``first`` returns the complete text. ``last`` returns the
-    text before ``<think>``, or nothing if ``opened``.
+    lacks ``<think>``. The cut ``first`` returns all text after the first end, even a second
+    reasoning, as scripts of benchmarks' authors do. The cut ``last`` returns all text after the
+    last end. If there is no end, most likely by the limit of tokens, ``first`` returns the complete
+    text. ``last`` returns the text before ``<think>``, or nothing if ``opened``.
     """
     if cut == "first":
         return text.split(END, 1)[-1]

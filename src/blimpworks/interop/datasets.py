@@ -16,15 +16,14 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import langcodes
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 from jinja2 import Template
 
 from blimpworks import __version__
-from blimpworks.audit.lineage import jobs_behind
-from blimpworks.campaign.catalogue import whole_catalogue
+from blimpworks.audit.lineage import Jobs, jobs_behind
+from blimpworks.campaign.catalogue import Pinned, whole_catalogue
 from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import counted
@@ -43,33 +42,26 @@ def _record_set(croissant: ModuleType, path: Path, dictionary: crate.Description
     ``croissant``: the module mlcroissant. ``dictionary``: descriptions of columns.
     """
     lang, frame, types = path.stem, crate.read_csv(path), croissant.DataType
+    # By numpy's letter for a kind of number; integers with missing values are floats.
+    type_of_kind = {"b": types.BOOL, "i": types.INTEGER, "f": types.FLOAT}
     fields = []
     for column, values in frame.items():
-        data_type = types.TEXT
-        if pd.api.types.is_bool_dtype(values):
-            data_type = types.BOOL
-        elif pd.api.types.is_integer_dtype(values):
-            data_type = types.INTEGER
-        elif pd.api.types.is_float_dtype(values):  # also integers with missing values
-            data_type = types.FLOAT
         extract = croissant.Extract(column=str(column))
         field = croissant.Field(
             id=f"{lang}/{column}",
             name=f"{lang}/{column}",
             description=crate.describe(dictionary, "items", str(column))[1] or str(column),
-            data_types=data_type,
+            data_types=type_of_kind.get(values.dtype.kind, types.TEXT),
             source=croissant.Source(file_object=path.name, extract=extract),
         )
         fields.append(field)
     # A pair can be in several paradigms, with a row for each.
     key = [f"{lang}/item_id", f"{lang}/paradigm"]
-    items = len(frame)
-    # An item with conditions has a row for each, with its sentence as the good and the bad one.
-    # Tables of pairs may have the columns of conditions, too, but with different sentences.
-    if {*frame} >= CONDITIONS and frame["good"].equals(frame["bad"]):
-        items = frame["item"].nunique()
-    about = counted(items, "item")
-    return croissant.RecordSet(id=lang, name=lang, key=key, description=about, fields=fields)
+    # An item with conditions has a row for each condition, whose sentence is in both columns. Pairs
+    # may have the columns of conditions too, but with different sentences.
+    has_conditions = {*frame} >= CONDITIONS and frame["good"].equals(frame["bad"])
+    count = counted(frame["item"].nunique() if has_conditions else len(frame), "item")
+    return croissant.RecordSet(id=lang, name=lang, key=key, description=count, fields=fields)
 
 
 def write_croissant(folder: Path, plan: crate.CratePlan, licences: Sequence[str]) -> Path:
@@ -87,7 +79,7 @@ def write_croissant(folder: Path, plan: crate.CratePlan, licences: Sequence[str]
         ) from error
     files, dictionary = sorted(folder.glob("???.csv")), crate.read_dictionary()
     benchmark, jobs, campaign = folder.name, plan.jobs, plan.campaign
-    # Commands that made the items, in the order in which they ran.
+    # Commands that made the items, each once, in the order in which they ran.
     paths = [Path(entry["path"]) for entry in jobs.entries.values()]
     items = [path for path in paths if path.is_relative_to(plan.results / "items" / benchmark)]
     records = [record for record in jobs.behind(*items).values() if record]
@@ -144,10 +136,8 @@ def export_croissant(
     without items, or when an items table differs from the record of its job.
     """
     campaign, results = crate.campaign_of(campaign_file, results)
-    tables = {
-        folder.name: sorted(folder.glob("*.parquet"))
-        for folder in sorted((results / "items").glob("*"))
-    }
+    folders = sorted((results / "items").glob("*"))
+    tables = {folder.name: sorted(folder.glob("*.parquet")) for folder in folders}
     jobs = jobs_behind(chain.from_iterable(tables.values()))
     crate.require_unaltered(jobs, results, run)
     plan = crate.CratePlan(results, campaign, campaign_file, jobs, crate.authors_of(authors))
@@ -167,7 +157,7 @@ def export_croissant(
 # Data sets of the Hugging Face hub
 
 SENTENCE = "sentence"
-"""Column for the sentence of a row that has no good and bad one."""
+"""Column for the text of a row in which the good and the bad sentence are the same."""
 
 
 class Subset(NamedTuple):
@@ -192,9 +182,8 @@ class Subset(NamedTuple):
     @property
     def unit(self) -> str:
         """Unit of the items, a key of ``units`` in texts.yaml."""
-        # ``_loadable`` replaces the good and the bad sentence if these are the same in all rows.
-        is_replaced = SENTENCE in self.columns and "good" not in self.columns
-        if not is_replaced:
+        # ``_loadable`` leaves one column of sentences if these are no pairs.
+        if "good" in self.columns or SENTENCE not in self.columns:
             return find_benchmark(self.benchmark).unit
         return "item" if {*self.columns} >= CONDITIONS else "sentence"
 
@@ -210,7 +199,7 @@ def hub_licence(name: str) -> str:
     return licence if licence in TEXTS["hub_licences"] else "other"
 
 
-def write_card(
+def card_text(
     campaign: str,
     subsets: Sequence[Subset],
     left_out: Mapping[str, str],
@@ -232,8 +221,10 @@ def write_card(
     for unit in units:
         for key, names in TEXTS["tasks"][unit].items():
             tasks[key] = list(dict.fromkeys([*tasks.get(key, []), *names]))
+    minimal_pairs = ["minimal-pairs"] if "pair" in units else []
     licences = [hub_licence(name) for subset in subsets for name in subset.licences]
     total = sum(subset.rows for subset in subsets)
+    # The first size is below 10^3 rows, the second below 10^4, and so on; take the smallest.
     sizes = [name for exponent, name in enumerate(TEXTS["sizes"], start=3) if total < 10**exponent]
     header = {
         "pretty_name": f"Item sets of the campaign {campaign}",
@@ -242,11 +233,7 @@ def write_card(
         "license": list(dict.fromkeys(licences)),
         **tasks,
         "size_categories": [sizes[0]],
-        "tags": [
-            "linguistic-acceptability",
-            *(["minimal-pairs"] if "pair" in units else []),
-            "blimpworks",
-        ],
+        "tags": ["linguistic-acceptability", *minimal_pairs, "blimpworks"],
         "configs": [
             {"config_name": subset.name, "data_files": [{"split": "test", "path": subset.file}]}
             for subset in subsets
@@ -285,15 +272,13 @@ def _loadable(table: pa.Table) -> pa.Table:
     ]
     table = table.cast(pa.schema(fields))
     names = {*table.column_names}
-    # Tables of pairs may have the columns of sentences or conditions, too.
-    may_be_single = "acceptable" in names or names >= CONDITIONS
-    if not may_be_single or table["good"] != table["bad"]:
+    has_single_sentences = "acceptable" in names or names >= CONDITIONS
+    # Some tables of pairs have these columns too.
+    if not has_single_sentences or table["good"] != table["bad"]:
         return table
-    of_pairs = ("bad", "good_start", "good_end", "bad_start", "bad_end")
-    kept = [name for name in table.column_names if name not in (*of_pairs, SENTENCE)]
-    return table.select(kept).rename_columns(
-        [SENTENCE if name == "good" else name for name in kept]
-    )
+    omitted = ("bad", "good_start", "good_end", "bad_start", "bad_end", SENTENCE)
+    kept = [name for name in table.column_names if name not in omitted]
+    return table.select(kept).rename_columns({"good": SENTENCE})
 
 
 NO_DERIVATIVES = re.compile(r"\bND\b")
@@ -317,6 +302,43 @@ def why_not(licences: Sequence[str]) -> str | None:
     return None
 
 
+def _licence_options(texts: Sequence[str], benchmarks: Sequence[str]) -> dict[str, str]:
+    """Return {benchmark: licence} of options BENCHMARK=LICENCE. Raises UserError for others."""
+    licences = {}
+    for text in texts:
+        benchmark, _, licence = text.partition("=")
+        if benchmark not in benchmarks or not licence:
+            raise UserError(
+                f"--licence {text!r} is no BENCHMARK=LICENCE, expected a benchmark that has items "
+                f"({', '.join(benchmarks)}) and SPDX's name of a licence, such as CC-BY-4.0."
+            )
+        licences[benchmark] = licence
+    return licences
+
+
+def _licences_of(
+    items: Path, jobs: Jobs, pinned: Mapping[Path, Pinned], fallback: str | None
+) -> tuple[str, ...]:
+    """Return the licences of a table of items: of its paper, and of the files it was made from.
+
+    ``pinned``: rows of the catalogue by downloaded file. Files that state no licence have that of
+    ``fallback``, else of the paper.
+    """
+    benchmark = items.parent.name
+    if find_benchmark(benchmark).own_words:
+        return (crate.DATA,)
+    licences = []
+    paper_licence = crate.licence_name(paper_of(benchmark).citation.licence)
+    if paper_licence != crate.UNSTATED:
+        licences, fallback = [paper_licence], fallback or paper_licence
+    sources = crate.retrieved_files(jobs) & jobs.behind(items).keys()
+    names = [*crate.licences_of(pinned[path] for path in sorted(sources & pinned.keys()))]
+    if not sources or sources - pinned.keys():
+        names.append(crate.UNSTATED)  # as nothing is known of files outside the catalogue
+    licences += [fallback if fallback and name.startswith(NOT_STATED) else name for name in names]
+    return tuple(dict.fromkeys(licences))
+
+
 def export_hub(
     results: Path,
     campaign_file: Path,
@@ -335,49 +357,24 @@ def export_hub(
     """
     campaign, results = crate.campaign_of(campaign_file, results)
     tables = sorted((results / "items").glob("*/*.parquet"))
-    with_items = list(dict.fromkeys(path.parent.name for path in tables))
-    absent = [name for name in benchmarks if name not in with_items]
-    if absent or not with_items:
+    available = list(dict.fromkeys(path.parent.name for path in tables))
+    absent = [name for name in benchmarks if name not in available]
+    if absent or not available:
         raise UserError(
-            f"{results} has no items of {[*absent, 'any benchmark'][0]}, expected "
-            f"{results}/items/BENCHMARK/LANG.parquet (there are: {', '.join(with_items) or 'none'})"
+            f"{results} has no items of {absent[0] if absent else 'any benchmark'}, expected "
+            f"{results}/items/BENCHMARK/LANG.parquet (there are: {', '.join(available) or 'none'})"
             "; build them with `snakemake items`."
         )
-    chosen_names = [name for name in with_items if not benchmarks or name in benchmarks]
+    chosen_names = [name for name in available if not benchmarks or name in benchmarks]
     tables = [path for path in tables if path.parent.name in chosen_names]
-    licence_by_benchmark = {}
-    for text in licences:
-        benchmark, _, licence = text.partition("=")
-        if benchmark not in chosen_names or not licence:
-            raise UserError(
-                f"--licence {text!r} is no BENCHMARK=LICENCE, expected a benchmark that has items "
-                f"({', '.join(chosen_names)}) and SPDX's name of a licence, such as CC-BY-4.0."
-            )
-        licence_by_benchmark[benchmark] = licence
+    fallbacks = _licence_options(licences, chosen_names)
     jobs = jobs_behind(tables)
     crate.require_unaltered(jobs, results, run)
-    retrieved, pinned = crate.retrieved_files(jobs), crate.sources_behind(jobs, campaign)
-    licences_of_tables: dict[Path, tuple[str, ...]] = {}
-    for path in tables:
-        benchmark = path.parent.name
-        if find_benchmark(benchmark).own_words:
-            licences_of_tables[path] = (crate.DATA,)
-            continue
-        # The licences of a subset: of the paper, and of the files that its items were made from.
-        paper_licence = crate.licence_name(paper_of(benchmark).citation.licence)
-        subset_licences, fallback = [], licence_by_benchmark.get(benchmark)
-        if paper_licence != crate.UNSTATED:
-            subset_licences, fallback = [paper_licence], fallback or paper_licence
-        sources = retrieved & jobs.behind(path).keys()
-        source_licences = [*crate.licences_of(pinned[s] for s in sorted(sources & pinned.keys()))]
-        if not sources or sources - pinned.keys():
-            # Nothing is known of files that the catalogue does not have.
-            source_licences.append(crate.UNSTATED)
-        for name in source_licences:
-            is_stated = not name.startswith(NOT_STATED)
-            subset_licences.append(name if is_stated or not fallback else fallback)
-        licences_of_tables[path] = tuple(dict.fromkeys(subset_licences))
-    reasons = {path: why_not(names) for path, names in licences_of_tables.items()}
+    pinned = crate.sources_behind(jobs, campaign)
+    licences_by_table = {
+        path: _licences_of(path, jobs, pinned, fallbacks.get(path.parent.name)) for path in tables
+    }
+    reasons = {path: why_not(names) for path, names in licences_by_table.items()}
     left_out = {f"{path.parent.name}-{path.stem}": why for path, why in reasons.items() if why}
     if all(reasons.values()):
         name, reason = next(iter(left_out.items()))
@@ -392,13 +389,13 @@ def export_hub(
             columns = tuple(table.column_names)
             has_conditions = "good" not in columns and {*columns} >= CONDITIONS
             items = len(table["item"].unique()) if has_conditions else len(table)
-            names = (path.parent.name, path.stem, licences_of_tables[path])
-            subset = Subset(*names, rows=len(table), items=items, columns=columns)
+            names, licences_of_table = (path.parent.name, path.stem), licences_by_table[path]
+            subset = Subset(*names, licences_of_table, len(table), items, columns)
             subsets.append(subset)
             target = root / subset.file
             target.parent.mkdir(parents=True, exist_ok=True)
             pq.write_table(table.replace_schema_metadata(), target, compression="zstd")
-        text = write_card(
+        text = card_text(
             campaign.campaign,
             subsets,
             left_out,

@@ -69,8 +69,8 @@ def _hash(text: str) -> str:
 
 
 KEY = itemgetter("item_id", "paradigm")
-"""Function that returns the key of a row of items or verdicts: a pair can be in several paradigms.
-"""
+"""Function that returns the key of a row of items or verdicts. The item id alone is no key, because
+a pair can be in several paradigms."""
 TARGET = "0"
 """Index of the right choice: the good sentence is the first."""
 
@@ -79,8 +79,7 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
     """Yield samples of one model and language, one for each item that some method has judged.
 
     A sample is the harness's log entry for a document with two choices. ``tables``: paths of items,
-    scores and judgements. Raises UserError when a table is missing, or when the tables have
-    different items.
+    scores and judgements. Raises UserError if one is missing, or if they have different items.
     """
     items = read_table(ITEMS, tables.items, [*ITEMS.names, PREFIX_METHODS]).to_pylist()
     columns = ["item_id", "logprob_good", "logprob_bad"]
@@ -91,14 +90,15 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
     columns = ["item_id", "paradigm", "method", "correct"]
     for row in read_table(JUDGEMENTS, tables.judgements, columns).to_pylist():
         verdicts[row["method"]][KEY(row)] = row["correct"]
-    have_same_items = {item["item_id"] for item in items} <= scores_by_id.keys()
+    # Each item must have scores, and a verdict by each method. But a prefix method judges only the
+    # items that name it in their column PREFIX_METHODS, if there is one.
+    is_complete = {item["item_id"] for item in items} <= scores_by_id.keys()
     for method, verdict_by_key in verdicts.items():
         judged = items
         if method in PREFIXES:
-            # A prefix method judges only the items that name it.
             judged = [item for item in items if method in item.get(PREFIX_METHODS, [method])]
-        have_same_items &= verdict_by_key.keys() == {*map(KEY, judged)}
-    if not have_same_items:
+        is_complete &= verdict_by_key.keys() == {*map(KEY, judged)}
+    if not is_complete:
         raise UserError(
             f"{tables.judgements} and {tables.outputs} are of other items than {tables.items}; "
             "run the same snakemake command again."
@@ -119,7 +119,7 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
         document |= {name: item[name] for name in (*labels, *edges)}
         scores = scores_by_id[item["item_id"]]
         logprobs = (scores["logprob_good"], scores["logprob_bad"])
-        # The second value of a response, is_greedy, is unknown.
+        # A response is [log-probability, is_greedy]; the second value is not known here.
         responses = [[str(float("nan") if value is None else value), "None"] for value in logprobs]
         yield {
             "doc_id": number,
@@ -193,17 +193,18 @@ def _record_beside(product: Path) -> Record:
 def _sample_of(items: Path) -> tuple[int | None, Path]:
     """Return the limit of a sample of items, and the table of all items.
 
-    The limit is None if ``items`` is no sample, or its record does not state the limit.
+    For results/sampled/items/mine/eng.parquet, that is results/items/mine/eng.parquet. The limit is
+    None if ``items`` is no sample, or its record does not state the limit.
     """
-    job = made_by(items) or {}
-    [*results, sampled], table = items.absolute().parts[:-3], items.parts[-3:]
-    if sampled != SAMPLED or "limit" not in job.get("params", {}):
+    params = (made_by(items) or {}).get("params", {})
+    folder = items.absolute().parents[2]
+    if folder.name != SAMPLED or "limit" not in params:
         return None, items
-    return int(job["params"]["limit"]), Path(*results, *table)
+    return int(params["limit"]), folder.parent.joinpath(*items.parts[-3:])
 
 
 def _identity(tables: Evaluation) -> dict[str, Any]:
-    """Return fields on model, run and machine from jobs' records; without these, None and 1970."""
+    """Return fields on model, run and machine from records of jobs; None and 1970 without them."""
     judging, manifest = _record_beside(tables.judgements), manifest_behind(tables.outputs)
     scoring: Record = _record_beside(manifest) if manifest else {}
     params = scoring.get("params", {})
@@ -282,17 +283,18 @@ SAMPLES_TIME = re.compile(r"_\d{4}-\d\d-\d\dT[\d.:-]+$")
 """Time at the end of a file name such as samples_TASK_2026-01-31T10-00-00.5."""
 Span = tuple[int | None, int | None]
 """Start and end of a region of a sentence."""
-NOWHERE: Span = (None, None)
+NOWHERE: Span = (None, None)  # no region
 Doc = Mapping[str, Any]
 """A document: a JSON object with two sentences."""
 
 
 class FirstDocument(NamedTuple):
-    """The first document with an item id: file and line, row; and paradigms of all with the id."""
+    """The first document with an item id; all documents with this id must have the same pair."""
 
-    address: str
+    address: str  # file and line
     row: Mapping[str, Any]
     paradigms: set[str]
+    """Paradigms of all documents with this id."""
 
 
 def differing_words(good: str, bad: str) -> tuple[Span, Span]:
@@ -316,15 +318,16 @@ def differing_words(good: str, bad: str) -> tuple[Span, Span]:
 def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
     """Return the critical regions of a document's two sentences, in code points.
 
-    They are the regions that the document states, even for one sentence only; or its critical words
-    for a prefix method; or else the differing words. Raises ValueError when some fields of a prefix
-    method are missing.
+    They are the regions that the document states, even if for one sentence only. Otherwise they are
+    its critical words for a prefix method, or else the differing words. Raises ValueError when some
+    fields of a prefix method are missing.
     """
     stated_good = (doc.get("good_start"), doc.get("good_end"))
     stated_bad = (doc.get("bad_start"), doc.get("bad_end"))
     if (stated_good, stated_bad) != (NOWHERE, NOWHERE):
         return stated_good, stated_bad
     for method, columns in FIELDS["prefixed"].items():
+        # Fields with the two prefixes, then with the two critical words.
         names = [f"{method}_{column}" for column in columns]
         missing = [name for name in names if doc.get(name) in (None, "")]
         if not doc.get(f"{method}_method") or len(missing) == len(names):
@@ -332,9 +335,10 @@ def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
         if missing:
             raise ValueError(f"has no {missing[0]}, which its prefix method needs")
         spans = []
-        for text, prefix, word in zip((good, bad), names[:2], names[2:], strict=True):
-            start = text.find(str(doc[word]), len(str(doc[prefix])))
-            spans.append((start, start + len(str(doc[word]))) if start >= 0 else NOWHERE)
+        for text, prefix_name, word_name in zip((good, bad), names[:2], names[2:], strict=True):
+            prefix, word = str(doc[prefix_name]), str(doc[word_name])
+            start = text.find(word, len(prefix))
+            spans.append((start, start + len(word)) if start >= 0 else NOWHERE)
         return spans[0], spans[1]
     return differing_words(good, bad)
 
@@ -371,7 +375,7 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
             f"its phenomenon is {phenomenon!r} and its paradigm {paradigm!r}; {ALL!r} is the name "
             "for averages over all, so rename it in the document, or rename the file"
         )
-    # Raises ValueError for a lone surrogate.
+    # Raises ValueError for a text that UTF-8 cannot encode, with a lone surrogate.
     content = f"{lang}\t{paradigm}\t{good}\t{bad}".encode()
     item_id = doc.get("item_id")
     if item_id is None:
@@ -398,8 +402,8 @@ def _document(line: str, logged: set[str]) -> Doc | None:
     """Return the document in a line; None if an earlier sample of the file has the same document.
 
     The harness logs a document once for each filter. Two documents with the same ``doc_id`` may
-    differ, if files of several tasks were joined. ``logged``: ids and documents of earlier samples,
-    to which the line's are added. Raises ValueError for a line without a document.
+    differ, if files of several tasks were joined. ``logged``: JSON texts of [doc_id, document] of
+    earlier samples; that of the line is added. Raises ValueError for a line without a document.
     """
     try:
         value = load_json(line)
@@ -422,7 +426,7 @@ def _rows(
     """Yield the items of a file; add a message on each faulty line to ``problems``.
 
     Scores are stored by item id, so two pairs must not have the same id, but a pair may be in
-    several paradigms. ``first``: by item id, from earlier lines and files; new ones are added.
+    several paradigms. ``first``: first documents by item id, to which those of this file are added.
     """
     task, logged = SAMPLES_TIME.sub("", path.stem.removeprefix("samples_")), set[str]()
     try:

@@ -175,17 +175,18 @@ def with_common_scores(good: Side, bad: Side) -> Side:
     Scores of the same tokens can differ because they were computed in different batches.
     """
     count = len(good.characters)
-    # Find pairs [n] with the same number of tokens, then leave out pairs with different tokens.
-    same: Mask = np.bincount(good.row, minlength=count) == np.bincount(bad.row, minlength=count)
-    in_equal_length = same[good.row]  # [t] tokens of these pairs
-    differs = good.id[in_equal_length] != bad.id[same[bad.row]]
-    same[good.row[in_equal_length][differs]] = False
+    # [n] Begin with the pairs of the same number of tokens, then take out pairs whose ids differ.
+    alike: Mask = np.bincount(good.row, minlength=count) == np.bincount(bad.row, minlength=count)
+    in_equal_length = alike[good.row]  # [t] whether a token of ``good`` is in a pair of these
+    differs = good.id[in_equal_length] != bad.id[alike[bad.row]]
+    alike[good.row[in_equal_length][differs]] = False
+    # A score of ``good`` replaces that of ``bad``, but where only ``bad`` has one.
     values = bad.value.copy()
-    good_values, bad_values = good.value[same[good.row]], values[same[bad.row]]
-    values[same[bad.row]] = np.where(np.isnan(good_values), bad_values, good_values)
+    good_values, bad_values = good.value[alike[good.row]], values[alike[bad.row]]
+    values[alike[bad.row]] = np.where(np.isnan(good_values), bad_values, good_values)
     offsets = np.concatenate([[0], np.cumsum(pc.list_value_length(bad.logprobs))])
-    shared = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))
-    return replace(bad, logprobs=shared)
+    logprobs = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))
+    return replace(bad, logprobs=logprobs)
 
 
 def in_unit(method: Method, total: Floats) -> Floats:
@@ -198,7 +199,7 @@ def in_unit(method: Method, total: Floats) -> Floats:
 log = logging.getLogger(__name__)
 
 PREFIX_METHODS = "prefix_methods"  # column of items: prefix methods that can judge the pair
-RATING = "rating"
+RATING = "rating"  # column of items with people's grades
 UNKNOWN_ID = 0  # id of ``<unk>`` in every whole-word model trained here
 
 
@@ -213,6 +214,7 @@ def count_repeats(
     """
     names = pc.binary_join_element_wise(*(table[key].cast(pa.string()) for key in keys), "\t")
     names = names.combine_chunks()
+    # For each row, the number of the first row with its name.
     first = pc.index_in(names, value_set=names).to_numpy(zero_copy_only=False)
     repeated = np.flatnonzero(first != np.arange(len(first)))
     values = table.select([*alike])
@@ -260,11 +262,11 @@ def side_of(items: pa.Table, scores: pa.Table, side: str, side_class: type[Side]
 
 
 def margins(method: Method, good: Side, bad: Side) -> tuple[Floats, Floats]:
-    """Return the margin of each pair [n] in nats, and the divisor of its noise [n].
+    """Return the margin of each pair [n] in nats, and the smaller divisor of its sentences [n].
 
     A positive margin means that the model prefers the good sentence. Zero is a tie: rounding can
-    explain the difference (see ``scoring.tokens``). NaN: a sentence has no value. The divisor is
-    the smaller one of the two sentences; margin times divisor is compared with ``Rules.near_tie``.
+    explain the difference (see ``scoring.tokens``). NaN: a sentence has no value. Noise of a sum of
+    log-probabilities is divided too, so margin times divisor is compared with ``Rules.near_tie``.
     """
     bad = with_common_scores(good, bad)
     difference = totals(method, good) - totals(method, bad)
@@ -294,7 +296,7 @@ class Rules:
     near_tie: float
     """Noise of a sum of log-probabilities, in nats."""
     unknown: str | None = None
-    """Unknown words of pairs that are left out: ``any``, or in the ``critical`` region; or None."""
+    """Leave out pairs with unknown words: ``any``, or in the ``critical`` region; None for none."""
 
 
 def tie_values(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, float]:

@@ -36,7 +36,7 @@ def _random_rank(name: str) -> str:
 
 def _turns(sizes: Mapping[Paradigm, int]) -> list[Paradigm]:
     """Return paradigms in turns: a random one of each phenomenon, a second one of each, …."""
-    # A paradigm's round is the number of paradigms of its phenomenon that come before it.
+    # Sort by round (0 for the first paradigm of its phenomenon), then randomly by phenomenon.
     taken: Counter[str] = Counter()
     turns = []
     shuffled = sorted(sizes, key=lambda paradigm: (_random_rank("/".join(paradigm)), paradigm))
@@ -56,8 +56,8 @@ def items_to_take(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, i
     remaining, turns = min(limit, sum(sizes.values())), _turns(sizes)
     while remaining:
         turns = [paradigm for paradigm in turns if sizes[paradigm] > taken[paradigm]]
-        # First whole rounds: take the same number of each paradigm, until one has no more items.
-        # If fewer items remain than paradigms, take one item of each of the first paradigms.
+        # First take the same number of each paradigm (``rounds``), until one has no more items. If
+        # fewer items remain than paradigms, ``rounds`` is 0: take one of each first paradigm.
         smallest = min(sizes[paradigm] - taken[paradigm] for paradigm in turns)
         rounds = min(remaining // len(turns), smallest)
         for paradigm in turns if rounds else turns[:remaining]:
@@ -70,8 +70,7 @@ def choose_items(rows: Iterable[tuple[str, Paradigm]], limit: int) -> set[str]:
     """Choose at most ``limit`` items, from the item's key and the paradigm of each row.
 
     Within a paradigm, hashes of the keys decide, whatever the order of rows. An item of several
-    paradigms counts in the first by name. The sample of a larger limit contains the sample of a
-    smaller limit.
+    paradigms counts in the first by name. A larger sample contains each smaller one.
     """
     paradigm_of: dict[str, Paradigm] = {}
     for item, paradigm in rows:
@@ -89,10 +88,10 @@ def _strings(table: pa.Table, column: str) -> list[str]:
 
 
 def _nominal(table: pa.Table, kept: pa.Table) -> Iterator[int]:
-    """Yield for each kept prompt the number by which its template's right answers are divided.
+    """Yield the new nominal number of prompts of each kept prompt's template.
 
-    The benchmark divides them by a fixed, nominal number of prompts, to get an accuracy. Here, that
-    number is multiplied by the share of the template's prompts that is kept.
+    The benchmark's accuracy is the number of a template's right answers, divided by a fixed,
+    nominal number of prompts. It is multiplied by the share of the template's prompts that is kept.
     """
     templates = zip(_strings(table, "phenomenon"), table["template"].to_pylist(), strict=True)
     kept_templates = [*zip(_strings(kept, "phenomenon"), kept["template"].to_pylist(), strict=True)]

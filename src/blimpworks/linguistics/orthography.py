@@ -22,13 +22,11 @@ from blimpworks.strict import Strict
 INVISIBLE = dict.fromkeys(
     [0x0640, 0x061C, 0x200D, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF]
 )
-"""Deleted characters, for ``str.translate``: marks of direction and joining, and tatweel, which
-only stretches words."""
+"""Characters to delete: marks of direction and joining, and tatweel, which stretches words."""
 ZWNJ = "\u200c"
 """Zero-width non-joiner."""
 MOST_ROUNDS = 9
 """Most times that all rules are applied to a word; rules that undo each other would never end."""
-
 
 Character = Annotated[str, Field(min_length=1, max_length=1)]
 
@@ -65,7 +63,8 @@ class Orthography(Strict):
 
     @cached_property
     def _pieces(self) -> re.Pattern[str]:
-        """Expression of a mark, or of text between marks; commas within numbers are text."""
+        """Expression of a mark, or of text between marks."""
+        # A comma outside ``closing`` is a mark too, except within numbers. A quote may be ''.
         mark = rf"''|[{re.escape(self.closing + self.opening + self.quotes)}]|,(?!\d)"
         return re.compile(rf"{mark}|(?:(?!{mark}).)+")
 
@@ -84,24 +83,27 @@ class Orthography(Strict):
             text = " ".join(filter(None, map(self._respelled, text.split())))
             if text == before:
                 break
-        return text or form
+        return text or form  # a word of deleted characters alone stays
 
     def sentence(self, text: str) -> str:
         return " ".join(self.word(word) for word in text.split())
 
     def stands_apart(self, form: str) -> bool:
-        """Tell whether the last word of a token with several words is a separate word."""
+        """Tell whether ``form``, the last of several words of a token, is a separate word."""
         return regular.expression(self.apart).fullmatch(form)
 
     def tokens(self, text: str) -> list[tuple[str, bool]]:
-        """Split a text into (spelled word or punctuation mark, whether a space follows)."""
+        """Split a text into (spelled word or punctuation mark, whether a space follows).
+
+        With the defaults, "(a b)" gives ("(", False), ("a", True), ("b", False), (")", True).
+        """
         tokens: list[tuple[str, bool]] = []
         for chunk in text.translate(self._table).split():
             # Rules for the ends of words do not match "(word)", so cut brackets off first.
             pieces = self._pieces.findall(chunk)
             for number, piece in enumerate(pieces, start=1):
-                *spelled, last = self.word(piece).split()
-                tokens += [(word, True) for word in spelled]
+                *first_words, last = self.word(piece).split()
+                tokens += [(word, True) for word in first_words]
                 tokens.append((last, number == len(pieces)))
         # The final mark may be written without a space, and need not be among ``closing``.
         if tokens and len(tokens[-1][0]) > 1 and tokens[-1][0][-1] in self.final:
@@ -121,7 +123,7 @@ class Orthography(Strict):
             last, space_after = forms[-1]
             forms[-1] = self.final.get(last, last), space_after
         for form, space_after in forms:
-            # Quotes open and close in turn; the spaces of the source do not tell which they do.
+            # A quote opens or closes in turn, since the spaces of the source do not tell which.
             is_quote = form in self.quotes
             closes = form[:1] in self.closing or (is_quote and in_quotes)
             follows_opening = text[-1:] in self.opening or (text[-1:] in self.quotes and in_quotes)

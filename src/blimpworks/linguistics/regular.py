@@ -24,7 +24,7 @@ _REFERENCE = re.compile(r"\\(?:([1-9]\d?)|(.?))", re.DOTALL)
 """Escape in a replacement: the number of a group, as in ``\\1``, or another character."""
 
 _OPTIONS: Any = re2.Options()
-_OPTIONS.log_errors = False
+_OPTIONS.log_errors = False  # errors are raised
 
 
 def _fill_in(new: str, match: Any) -> str:
@@ -79,7 +79,7 @@ def replacer(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
 
     ``pairs`` are (expression, replacement). Raises ValueError for an unknown expression.
     """
-    # Most words have no match; a single search for all expressions is enough to know that.
+    # Most words have no match, which one search for all expressions together finds out.
     rules = [(expression(text), new) for text, new in pairs]
     any_rule = re2.compile("|".join(f"(?:{text})" for text, _ in pairs) or NOTHING, _OPTIONS)
 
@@ -93,7 +93,7 @@ def replacer(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
 
 
 def check(text: str, new: str = "") -> str:
-    """Return the expression ``text``, as pydantic asks. Raises ValueError for malformed texts."""
+    """Validate an expression and its replacement for pydantic; return ``text``, or ValueError."""
     groups = expression(text).groups
     for reference in _REFERENCE.finditer(new):
         number, character = reference[1], reference[2]

@@ -36,7 +36,7 @@ INVALID_HEAD = -1
 LARGEST_NUMBER = 999_999_999
 """Largest number of an empty node, because tables have numbers of 32 bits."""
 BATCH_ROWS = 50_000
-"""Number of rows that are Python objects at a time, to save memory."""
+"""Number of rows to convert to Arrow at a time; Python objects take more memory."""
 
 
 class Malformed(NamedTuple):
@@ -144,7 +144,7 @@ def parse_sentence(block: Block) -> list[Token]:
     tokens = [_parse_token(line) for line in token_lines]
     if not any(_is_word(token) for token in tokens):
         raise MalformedSentence(block.first_line, "a sentence without words, expected at least one")
-    _check_tokens(last_line - len(tokens) + 1, tokens)
+    _check_tokens(last_line - len(tokens) + 1, tokens)  # tokens are the last lines of the block
     if block.lacks_blank_line:
         reason = "the file ends without a blank line after its last sentence, expected one"
         raise MalformedSentence(last_line, reason)
@@ -208,7 +208,7 @@ def _token_problem(token: Token, words_before: int, word_count: int) -> str:
             in_order = word == words_before and number <= LARGEST_NUMBER
         case _:
             in_order = False
-    # IDs with leading zeros are wrong too.
+    # An ID such as 01 is wrong too: the numbers, written again, give another text.
     id_text = "".join(map(str, token["id"])) if isinstance(token["id"], tuple) else str(token["id"])
     if not in_order or id_text != token["ID"]:
         return (
@@ -245,7 +245,7 @@ def _table(rows: Iterator[tuple[Any, ...]], schema: TableSchema) -> pa.Table:
 
 
 def _joined(tables: Iterable[pa.Table]) -> pa.Table:
-    # Columns of labels have a dictionary in each table; make them one.
+    # Labels are stored as numbers, with a list of labels (dictionary) in each table; unite these.
     return pa.concat_tables(tables).unify_dictionaries().combine_chunks()
 
 
@@ -332,7 +332,7 @@ def build_tokens(
     token_table = _joined(reading.tokens for reading in readings)
     sentence_table = _joined(reading.sentences for reading in readings)
     malformed = [entry for reading in readings for entry in reading.malformed]
-    del readings
+    del readings  # the joined tables are copies
     write_table(token_table, TOKENS, tokens)
     write_table(sentence_table, SENTENCES, sentences)
     report = io.StringIO()

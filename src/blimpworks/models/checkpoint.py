@@ -1,7 +1,8 @@
 """Check the files of a model's directory, and describe and seal it by a ``checkpoint.json``.
 
-``seal`` writes ``checkpoint.json`` last, with the SHA-256 of every other file, so that a directory
-with it is complete; ``read_checkpoint`` verifies it. Its own SHA-256 identifies the model::
+``seal`` writes ``checkpoint.json`` last, with the SHA-256 of every other file. A directory that has
+a ``checkpoint.json`` is therefore complete. ``read_checkpoint`` verifies the files. The SHA-256 of
+``checkpoint.json`` itself identifies the model::
 
     {"name": "gpt2", "scope": "eng", "architecture": "causal", "dtype": "float32",
      "first_token": "bos", "source": {"kind": "retrieved", "hf_id": "gpt2", "revision": "607a…"},
@@ -30,8 +31,8 @@ from blimpworks.strict import Strict, Within
 
 # Weights only as safetensors (a pickle can run code), and never a repository's own code.
 TRANSFORMERS_FILES = ("*.safetensors", "*.json", "*.model", "*.jinja", "merges.txt", "vocab.txt")
-NGRAM_FILES = ("model.bin", "vocabulary.txt")
-OTHER_FILES = "Name another directory, or download the model again."
+NGRAM_FILES = ("model.bin", "vocabulary.txt")  # KenLM's binary, and its words
+OTHER_FILES = "Name another directory, or download the model again."  # a remedy, for messages
 CONFIGURATIONS = (
     "config.json", "config.*.json", "tokenizer_config.json", "generation_config.json",
     "audio_tokenizer_config.json", "processor_config.json", "preprocessor_config.json",
@@ -46,8 +47,8 @@ WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 REPEATED = "consolidated*"
 """Pattern of files in Mistral's and Meta's layouts, which contain the same weights again."""
 SHARD = re.compile(r"-of-0*(\d+)\.safetensors$")  # model-00001-of-00002.safetensors
-PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
-ADAPTERS = ("adapter_config.json", "adapter_model.*")
+PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")  # suffixes of files that may contain code
+ADAPTERS = ("adapter_config.json", "adapter_model.*")  # patterns of PEFT's files
 QUANTISATION = ("quantization_config", "compression_config", "quantization")
 """Fields of configurations that describe a quantisation; ``quantization`` is MLX's."""
 QUANTISED = ("hf_quant_config.json", "quantize_config.json", "quant_config.json")
@@ -64,7 +65,10 @@ def read_json(path: Path, description: str) -> dict[str, Any]:
 
 
 def values_of(content: Any, key: str) -> Iterator[Any]:
-    """Yield the value of ``key`` in a configuration, and in each mapping inside it, or None."""
+    """Yield the value of ``key``, or None, for a configuration and each mapping at any depth in it.
+
+    With the key ``rope_type``, ``{"rope_type": "a", "vision": {"rope_type": "b"}}`` yields a and b.
+    """
     if isinstance(content, dict):
         yield content.get(key)
         content = [*content.values()]
@@ -121,14 +125,13 @@ def gigabytes(files: Iterable[Path]) -> float:
 def files_of_index(path: Path, present: Collection[str], where: str) -> set[str]:
     """Return the weight files that an index names.
 
-    Raises UserError for a broken index, and for a file that is not ``present`` in the model called
-    ``where``.
+    Raises UserError for a broken index, and if ``present`` lacks a file of the model ``where``.
     """
     with reading(path, "an index of weights (weight_map)", "Download the model again."):
         names = {*_Index.model_validate(load_json(path.read_bytes())).weight_map.values()}
-    if lacking := names - {*present}:
+    if missing := names - {*present}:
         raise UserError(
-            f"{where} lacks {min(lacking)}, which its index names ({path.name}); add the file, "
+            f"{where} lacks {min(missing)}, which its index names ({path.name}); add the file, "
             "or download the model again."
         )
     return names
@@ -161,12 +164,12 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
     if INDEX in by_name:
         indexed = files_of_index(by_name[INDEX], weights, where)
         weights = {WHOLE} if WHOLE in weights else indexed
-        # vLLM loads the files that an index names. So the index is kept only if it names just the
-        # files that were chosen.
+        # vLLM loads all files that an index names, so keep it only if it names the chosen files.
         weights |= {INDEX} if indexed == weights else set()
     elif WHOLE in weights:
         weights = {WHOLE}
     else:
+        # Each shard's name has the number of shards: model-00001-of-00002.safetensors.
         shard = SHARD.search(max(weights, default=""))
         if shard and int(shard[1]) > len(weights):
             raise UserError(
@@ -206,8 +209,9 @@ def count_numbers(files: Iterable[Path]) -> Counter[str]:
     """Count weights by number format in safetensors files (``BF16``). UserError for a bad file."""
     counts: Counter[str] = Counter()
     for path in files:
-        expected = reading(path, "a safetensors file", "Download the model again.")
-        with expected, path.open("rb") as handle:
+        errors = reading(path, "a safetensors file", "Download the model again.")
+        with errors, path.open("rb") as handle:
+            # 8 bytes with the length of the head, then the head: JSON with each tensor's shape.
             size = int.from_bytes(handle.read(8), "little")
             if not 0 < size <= path.stat().st_size - 8:
                 raise ValueError("its head does not fit into it")
@@ -224,13 +228,13 @@ def quantisation_of(folder: Path) -> str:
     """
     path = folder / "config.json"
     config = read_json(path, "a model's configuration") if path.exists() else {}
-    stated = chain.from_iterable(values_of(config, key) for key in QUANTISATION)
-    for fields in filter(None, stated):
+    quantisations = chain.from_iterable(values_of(config, key) for key in QUANTISATION)
+    for fields in filter(None, quantisations):
         if not isinstance(fields, dict):
             raise UserError(f"{path}: a quantisation is {fields!r}; expected fields. {OTHER_FILES}")
-        # Early versions of bitsandbytes named no method.
-        packed = {"load_in_4bit", "load_in_8bit"} & fields.keys()
-        method = fields.get("quant_method") or ("bitsandbytes" if packed else "no method is named")
+        # Early versions of bitsandbytes named no method, but have these fields.
+        early = {"load_in_4bit", "load_in_8bit"} & fields.keys()
+        method = fields.get("quant_method") or ("bitsandbytes" if early else "no method is named")
         return f"{path.name}: {method}"
     return next((name for name in QUANTISED if (folder / name).exists()), "")
 
@@ -248,7 +252,7 @@ def refuse_quantised(quantisation: str, where: str) -> None:
 FILE_NAME = "checkpoint.json"
 SCRATCH = ".scratch-"
 """Prefix of the names of hidden folders that training fills and then removes."""
-REMEDY = "Train or retrieve the model again."
+REMEDY = "Train or retrieve the model again."  # for messages on changed files
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -269,7 +273,7 @@ class Retrieved(Strict):
     kind: Literal["retrieved"] = "retrieved"
     hf_id: str
     revision: str = Field(pattern=r"^[0-9a-f]{40}$")
-    """Retrieved commit."""
+    """Commit of the repository, as 40 hexadecimal digits."""
 
 
 class Copied(Strict):
@@ -359,12 +363,11 @@ def seal(checkpoint: Path, description: Checkpoint) -> Checkpoint:
     """Write ``checkpoint``, the ``checkpoint.json`` of a directory with all other files.
 
     Returns ``description`` with the directory's files, without hidden files and earlier provenance
-    records. The digest of a ``Copied`` source is that of these files. Raises UserError for a model
-    with Python code.
+    records. The digest of a ``Copied`` source is that of these files. UserError for Python code.
     """
     directory = checkpoint.parent
     refuse_own_code(directory)
-    # Records are called checkpoint.json.prov.….
+    # Leave out an earlier checkpoint.json, and its records (checkpoint.json.prov.…).
     sealed_files = [p for p in expand([directory]) if p.name.partition(".prov.")[0] != FILE_NAME]
     files = {p.relative_to(directory).as_posix(): sha256_of(p) for p in sealed_files}
     source = description.source
@@ -391,7 +394,7 @@ def read_checkpoint(checkpoint: Path) -> Checkpoint:
 
 
 def verify_files(seal: Path, files: Mapping[str, str], remedy: str) -> None:
-    """Check the SHA-256 of files beside ``seal``. Raises UserError for another, with ``remedy``."""
+    """Raise UserError, which ends with ``remedy``, if a file beside ``seal`` lacks its SHA-256."""
     for name, expected in files.items():
         path = seal.parent / name
         digest = sha256_of(path) if path.is_file() else "missing"

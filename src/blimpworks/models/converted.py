@@ -33,8 +33,8 @@ log = logging.getLogger(__name__)
 GGUF = ".gguf"
 ORIGIN = "converted.json"
 """File with the source of a converted model, written last into the model's folder."""
-ADAPTER = "adapter_config.json"
-WEIGHTS = "adapter_model.safetensors"
+ADAPTER = "adapter_config.json"  # settings of a LoRA adapter
+WEIGHTS = "adapter_model.safetensors"  # its matrices
 PREFIX = "base_model.model."
 """Prefix that names in adapters have before the base's names."""
 WITHOUT_EFFECT = (
@@ -54,13 +54,14 @@ WHOLE_PIECES = (
 )  # fmt: skip
 """Values that mean that a word with a token of its own stays whole, even if no merges make it."""
 VERSION = 2
-"""Version of the conversion. It is raised if files are converted otherwise, or more are refused."""
+"""Version of the conversion, part of the names of cached folders. A change of this module that
+alters converted models, or refuses more files, must raise it."""
 ORIGINAL = "name the model that it was made of, in Hugging Face's layout."
 """Advice at the end of messages."""
 
 
 def cached_folder(key: str) -> Path:
-    """Return the cache folder for the model with digests ``key``, by version of the conversion."""
+    """Return the cache folder of a converted model. ``key`` is made of digests of its files."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     name = f"{key}-{VERSION}-transformers-{version('transformers')}"
     return caches / "blimpworks" / "models_converted" / name
@@ -165,6 +166,7 @@ def convert_gguf(path: Path) -> Path:
         "gguf_file": path.name,
     }
     log.info("%s is converted, once, which takes a minute or two", path)
+    # As a sentence of its own, the advice has a capital letter.
     errors = reading(path, "a GGUF file that transformers can read", f"N{ORIGINAL[1:]}")
     with errors, redirect_stderr(StringIO()):  # hides progress bars
         try:
@@ -183,6 +185,7 @@ def convert_gguf(path: Path) -> Path:
             model, info = loaded
         except (KeyError, IndexError, RuntimeError, TypeError, AttributeError) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from error
+    # Settings with one value; the others are lists, such as the vocabulary.
     fields = {name: field.contents() for name, field in file.fields.items() if len(field.data) == 1}
     _set_rules(tokenizer, fields, path)
     _check_settings(model.config, fields, path)
@@ -206,7 +209,7 @@ def convert_gguf(path: Path) -> Path:
     with whole_directory(folder) as made:
         model.config.save_pretrained(made)
         tokenizer.save_pretrained(made)
-        # A weight with two names, such as a tied embedding, gets the first, which vLLM reads.
+        # A weight with two names, such as a tied embedding, gets the first, which vLLM expects.
         first_names = {name for name, _ in (*model.named_parameters(), *model.named_buffers())}
         state = model.state_dict().items()
         tensors = {name: tensor.contiguous() for name, tensor in state if name in first_names}
@@ -228,6 +231,7 @@ def _set_rules(tokenizer: Any, fields: dict[str, Any], path: Path) -> None:
     backend = tokenizer.backend_tokenizer
     algorithm = fields.get("tokenizer.ggml.model")
     if algorithm == "llama":  # sentencepiece, which may put a space before each text
+        # The tokenizer puts one if its first step, or else its second, begins "a" by a space.
         text = backend.normalizer.normalize_str("a") if backend.normalizer else "a"
         pieces = backend.pre_tokenizer.pre_tokenize_str(text) if backend.pre_tokenizer else []
         has_space = (pieces[0][0] if pieces else text) != "a"
@@ -258,30 +262,32 @@ def _check_settings(config: Any, fields: dict[str, Any], path: Path) -> None:
     ``config`` is transformers' configuration, ``fields`` are the file's settings.
     """
     architecture = fields["general.architecture"]
-    lead = f"{architecture}."
-    stated = {name.removeprefix(lead): fields[name] for name in fields if name.startswith(lead)}
+    prefix = f"{architecture}."
+    settings = {n.removeprefix(prefix): fields[n] for n in fields if n.startswith(prefix)}
     values = {
         key: [*filter(None, checkpoint.values_of(config.to_dict(), key))]
         for key in ("rope_theta", "rope_type", "partial_rotary_factor")
     }
     ignored = []
-    base, rotated = stated.get("rope.freq_base"), stated.get("rope.dimension_count")
+    # Base of the frequencies of positions, and how many numbers of a head the positions rotate.
+    base, rotated = settings.get("rope.freq_base"), settings.get("rope.dimension_count")
     if base and not any(math.isclose(base, theta) for theta in values["rope_theta"]):
         ignored.append(f"rope.freq_base {base}")
     # As in llama.cpp, a factor without a type means linear scaling.
-    factor = stated.get("rope.scaling.factor") or stated.get("rope.scale_linear") or 1
-    scaling = stated.get("rope.scaling.type", "none" if factor == 1 else f"linear, by {factor}")
+    factor = settings.get("rope.scaling.factor") or settings.get("rope.scale_linear") or 1
+    scaling = settings.get("rope.scaling.type", "none" if factor == 1 else f"linear, by {factor}")
     if scaling != "none" and {*values["rope_type"]} == {"default"}:
         ignored.append(f"rope.scaling.type {scaling}")
     if rotated:
         width = getattr(config, "head_dim", 0) or config.hidden_size // config.num_attention_heads
+        # Without a factor, the positions rotate all numbers of a head.
         if rotated != int(width * (values["partial_rotary_factor"] or [1])[0]):
             ignored.append(f"rope.dimension_count {rotated}")
     # Names such as rms_norm_eps. A file has float32 numbers: 9.99999997e-07 for 1e-6.
-    used = [v for key, v in config.to_dict().items() if key.endswith(("eps", "epsilon")) and v]
+    epsilons = [v for key, v in config.to_dict().items() if key.endswith(("eps", "epsilon")) and v]
     for name in ("attention.layer_norm_epsilon", "attention.layer_norm_rms_epsilon"):
-        epsilon = stated.get(name)
-        if epsilon and not any(math.isclose(epsilon, value, rel_tol=1e-6) for value in used):
+        epsilon = settings.get(name)
+        if epsilon and not any(math.isclose(epsilon, value, rel_tol=1e-6) for value in epsilons):
             ignored.append(f"{name} {epsilon:.3g}")
     # Gemma 2 of 46 layers and Gemma 3 of 62 (both 27B) scale attention by another number than
     # smaller models. GGUF does not state it, and transformers takes that of the smaller models.
@@ -309,26 +315,26 @@ def _check_tensors(
     architecture = fields["general.architecture"]
     (gguf_arch,) = (arch for arch, name in MODEL_ARCH_NAMES.items() if name == architecture)
     name_map = get_tensor_name_map(gguf_arch, model.config.num_hidden_layers)
-    # By the name that the file gives them, such as blk.0.attn_q.weight.
+    # Parameters by name in the file, such as blk.0.attn_q.weight.
     parameters = {
         name_map.get_name(name, try_suffixes=(".weight", ".bias")): parameter
         for name, parameter in model.named_parameters()
     }
-    heads = {"attn_q": "head_count", "attn_k": "head_count_kv"}
+    head_settings = {"attn_q": "head_count", "attn_k": "head_count_kv"}
     for tensor in file.tensors:
         if tensor.name not in parameters:
-            scaled = " (positions scaled as in Llama 3.1)" if "rope_freqs" in tensor.name else ""
+            note = " (positions scaled as in Llama 3.1)" if "rope_freqs" in tensor.name else ""
             raise UserError(
-                f"{path} has the tensor {tensor.name}{scaled}, which transformers' reader of GGUF "
+                f"{path} has the tensor {tensor.name}{note}, which transformers' reader of GGUF "
                 f"drops, so the model would be another; {ORIGINAL}"
             )
         expected = dequantize(tensor.data, tensor.tensor_type)
         layer = tensor.name.split(".")[-2]
         # Undo what llama.cpp changed when it wrote the file.
-        if architecture == "llama" and layer in heads:
+        if architecture == "llama" and layer in head_settings:
             # Rows i and i + half of a head are rotated as a pair; the file has them side by side.
             count = fields.get(
-                f"llama.attention.{heads[layer]}", fields["llama.attention.head_count"]
+                f"llama.attention.{head_settings[layer]}", fields["llama.attention.head_count"]
             )
             rows = expected.reshape(count, -1, 2, *expected.shape[1:])
             expected = rows.swapaxes(1, 2).reshape(expected.shape)
@@ -343,11 +349,11 @@ def _check_tensors(
                 f"gguf; {ORIGINAL}"
             )
         if tensor.tensor_type.name in ("F16", "BF16"):
-            plain = torch.float16 if tensor.tensor_type.name == "F16" else torch.bfloat16
-            parameter.data = parameter.data.to(plain)
-    lacking = sorted({*missing, *(str(name) for name in parameters)})
-    if lacking:
-        raise UserError(f"{path} lacks {lacking[0]}, a tensor of its architecture; {ORIGINAL}")
+            half_format = torch.float16 if tensor.tensor_type.name == "F16" else torch.bfloat16
+            parameter.data = parameter.data.to(half_format)
+    absent = sorted({*missing, *(str(name) for name in parameters)})
+    if absent:
+        raise UserError(f"{path} lacks {absent[0]}, a tensor of its architecture; {ORIGINAL}")
 
 
 CONV1D_MODELS = ("gpt2", "openai-gpt")
@@ -410,12 +416,11 @@ def merge_adapter(folder: Path) -> Path:
     merged = cached_folder(f"adapter-{digest}-{state_of(folder)}-{state_of(base)}")
     if (merged / ORIGIN).exists():
         return merged
-    # A changed weight, the target, has two matrices: base_model.model.layers.0.q_proj.lora_A.weight
-    # and ….lora_B.weight.
+    # A target, a weight to change, has base_model.model.layers.0.q_proj.lora_A.weight and lora_B.
     targets = {key.split(".lora_")[0] for key in matrices}
     expected = {f"{target}.lora_{side}.weight" for target in targets for side in "AB"}
-    if odd := sorted({*matrices} ^ expected):
-        raise UserError(f"{folder / WEIGHTS}: {odd[0]} is no part of plain LoRA. {MERGE}")
+    if foreign := sorted({*matrices} ^ expected):
+        raise UserError(f"{folder / WEIGHTS}: {foreign[0]} is no part of plain LoRA. {MERGE}")
     if wrong_ranks := {len(matrices[f"{target}.lora_A.weight"]) for target in targets} - {rank}:
         raise UserError(
             f"{folder / WEIGHTS} has matrices of rank {min(wrong_ranks)}, and r is {rank} in "
@@ -424,9 +429,9 @@ def merge_adapter(folder: Path) -> Path:
     # {name in the base: name in the adapter} of the weights that are not changed yet.
     pending = {target.removeprefix(PREFIX): target for target in targets}
     modules = settings.target_modules
-    listed = modules if isinstance(modules, list) else []  # a text is a pattern, not checked here
+    checkable = modules if isinstance(modules, list) else []  # a string is a pattern
     names = [f".{name}" for name in pending]
-    unused = [module for module in listed if not any(name.endswith(f".{module}") for name in names)]
+    unused = [m for m in checkable if not any(name.endswith(f".{m}") for name in names)]
     if unused:
         raise UserError(
             f"{folder / WEIGHTS} has no weights for {unused[0]!r}, a target of {ADAPTER}; get the "
@@ -466,9 +471,9 @@ def merge_adapter(folder: Path) -> Path:
         tokenizer = folder / "tokenizer_config.json"
         fields = checkpoint.read_json(tokenizer, "its settings") if tokenizer.exists() else {}
         templates = ("chat_template.jinja", "chat_template.json")
-        left_out = [checkpoint.FILE_NAME, ADAPTER]
-        of_base = [*left_out, *(templates if fields.get("chat_template") else ())]
-        for source, names in ((base, of_base), (folder, left_out)):
+        omitted = [checkpoint.FILE_NAME, ADAPTER]
+        omitted_of_base = [*omitted, *(templates if fields.get("chat_template") else ())]
+        for source, names in ((base, omitted_of_base), (folder, omitted)):
             files = (path for path in source.iterdir() if path.is_file())
             for path in checkpoint.model_files(files, str(source)):
                 if not checkpoint.is_weights(path) and path.name not in names:

@@ -35,9 +35,9 @@ Split = Literal["train", "valid", "test"]
 SPLITS: tuple[Split, ...] = ("train", "valid", "test")
 FILE_NAME, VOCABULARY = "corpus.json", "vocabulary.txt"
 FILES = (*(f"{split}.txt" for split in SPLITS), VOCABULARY)
-REMEDY = "Build the corpus again."
-Ids = npt.NDArray[np.int32]
-Words = tuple[str, ...]
+REMEDY = "Build the corpus again."  # for messages
+Ids = npt.NDArray[np.int32]  # ids of words [words]
+Words = tuple[str, ...]  # words of a sentence
 
 
 class SplitCounts(Strict):
@@ -259,8 +259,8 @@ def draw_sentences(lengths: Sequence[int], tokens: int, seed: int) -> list[int]:
     may have a few more words. Samples with different ``seed`` or ``tokens`` are independent.
     """
     order = np.random.default_rng((seed, tokens)).permutation(len(lengths))
-    reached = np.cumsum(np.asarray(lengths, dtype=np.int64)[order])
-    count = int(np.searchsorted(reached, tokens)) + 1
+    total_tokens = np.cumsum(np.asarray(lengths, dtype=np.int64)[order])
+    count = int(np.searchsorted(total_tokens, tokens)) + 1
     numbers: list[int] = np.sort(order[:count]).tolist()
     return numbers
 
@@ -270,8 +270,7 @@ def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corp
 
     ``corpus`` and ``sample`` are paths of ``corpus.json``. Tokens are words, with ``<unk>`` and
     without ends of sentences. Vocabulary, validation and test text are copied, so that models of
-    samples of all sizes have the same words. Raises UserError if the corpus is missing or altered,
-    or has too few tokens.
+    all samples have the same words. Raises UserError for a missing, altered or too small corpus.
     """
     original = read_corpus(corpus)
     available_tokens = original.splits["train"].tokens
@@ -292,9 +291,9 @@ def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corp
 
 
 def make_vocabulary(sentences: Iterable[Sequence[str]], most: int, least: int) -> list[str]:
-    """Return ``<unk>``, ``<eos>``, and words with at least ``least`` occurrences by frequency.
+    """Return ``<unk>``, ``<eos>``, then the most frequent words, at most ``most`` in all.
 
-    ``most`` is the largest number of words in all.
+    Words with fewer than ``least`` occurrences are left out.
     """
     counts = Counter(word for sentence in sentences for word in sentence)
     for special in SPECIALS:
@@ -316,10 +315,11 @@ def _key(text: str) -> str:
 def split_corpus(sentences: Sequence[Words], shares: CorpusShares) -> dict[Split, list[Words]]:
     """Divide sentences into splits by shares of tokens.
 
-    A sentence belongs to the split in which its first token falls.
+    The number of a sentence's first token decides. Of 10 tokens, a share of 0.5 gives to train the
+    sentences that start at the tokens 0 to 4.
     """
     starts = [0, *accumulate(map(len, sentences))]
-    total = starts.pop()
+    total = starts.pop()  # where a sentence after the last one would start
     bounds = [shares.train * total, (shares.train + shares.valid) * total]
     first, second = np.searchsorted(starts, bounds).tolist()
     slices = (sentences[:first], sentences[first:second], sentences[second:])
@@ -344,45 +344,44 @@ def build_corpus(
     then shuffled and divided by tokens. The vocabulary is the most frequent words of train and
     valid. Left out are repetitions, sentences of items, treebank sentences that items were made
     from, and finally sentences with too many unknown words. Writes the files beside ``corpus``,
-    then ``corpus`` itself, the ``corpus.json``. Raises UserError if a file is missing or malformed,
-    or no sentence remains.
+    then ``corpus``, the ``corpus.json``. Raises UserError for a bad file, or if nothing remains.
     """
     forbidden = {_key(text) for text in texts.item_texts(list(items))}
     tokenised = options.words == "whitespace"
     split = texts.split_at_spaces if tokenised else texts.split_words
-    # Pairs of a sentence as in its source, and the sentence that is split into words. Sentences of
-    # items may be written like either, so that both are looked up among the forbidden ones.
+    # Pairs of two forms of a sentence: the text of the source, and the text to split into words.
+    # Items may contain either form, so both are looked up among the forbidden sentences.
     by_file = (texts.plain_sentences(path, tokenised=tokenised) for path in text_files)
     candidates = [(text, text) for text in chain.from_iterable(by_file)]
     if tokens is not None and sentences is not None:
         forbidden |= {_key(text) for text in texts.origins(tokens, sentences, list(items))}
         if treebank_text:
             originals = texts.treebank_sentences(tokens)
-            # A token with a space inside counts as several words, as when a corpus is read.
             to_split = originals
             if tokenised:
+                # Here a token with a space inside becomes several words, as in corpus files.
                 syntactic = lang in options.segmented
                 to_split = texts.treebank_sentences(tokens, spaced=True, syntactic=syntactic)
             candidates += [(originals[number], text) for number, text in to_split.items()]
 
-    marked = []
+    checked = []
     for original, text in candidates:
         sentence = tuple(word for word, _ in split(text))
         is_forbidden = not forbidden.isdisjoint((_key(original), _key(" ".join(sentence))))
-        marked.append((sentence, is_forbidden))
-    distinct, counts = texts.keep_distinct(marked, f"{corpus}: no sentence")
+        checked.append((sentence, is_forbidden))
+    distinct, counts = texts.keep_distinct(checked, f"{corpus}: no sentence")
     kept = evenly(distinct, options.max_sentences)
     dropped = {**counts, "beyond": len(distinct) - len(kept), "unknown": 0}
 
     order = np.random.default_rng(options.seed).permutation(len(kept)).tolist()
     splits = split_corpus([kept[number] for number in order], options.shares)
-    known_text = (*splits["train"], *splits["valid"])
-    vocabulary = make_vocabulary(known_text, options.vocabulary, options.min_count)
+    vocabulary_text = (*splits["train"], *splits["valid"])
+    vocabulary = make_vocabulary(vocabulary_text, options.vocabulary, options.min_count)
     directory, frequent = begin(corpus), {*vocabulary}
-    for name, shuffled in splits.items():
-        replaced = [tuple(w if w in frequent else UNKNOWN for w in s) for s in shuffled]
-        written = [s for s in replaced if s.count(UNKNOWN) <= options.unknown_share * len(s)]
-        dropped["unknown"] += len(replaced) - len(written)
-        write_sentences(directory / f"{name}.txt", written)
+    for name, split_sentences in splits.items():
+        marked = [tuple(w if w in frequent else UNKNOWN for w in s) for s in split_sentences]
+        usable = [s for s in marked if s.count(UNKNOWN) <= options.unknown_share * len(s)]
+        dropped["unknown"] += len(marked) - len(usable)
+        write_sentences(directory / f"{name}.txt", usable)
     write_vocabulary(directory, vocabulary)
     return seal(corpus, options.words, options, dropped)

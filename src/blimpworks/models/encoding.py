@@ -42,7 +42,7 @@ T5 = {"pad_token": "<pad>", "eos_token": EOS, "unk_token": "<unk>"}
 """Special tokens of encoder-decoders, in order of ids; the sentinels follow."""
 SENTINELS = [f"<extra_id_{number}>" for number in range(100)]
 """Tokens that each replace a span of a text."""
-SPACE = "▁"
+SPACE = "▁"  # stands for the space before a word
 WORD = r"[\p{L}\p{N}\p{M}_\u200c\u200d]+|[^\p{L}\p{N}\p{M}_\u200c\u200d\s\x{0}-\x{1f}]"
 """Pattern of the words of ``text.split_words``, in the syntax of the tokenizers library."""
 
@@ -87,16 +87,17 @@ def train_wordpiece(sentences: list[str], vocabulary: int) -> Tokenizer:
     """
     learner = Tokenizer(models.BPE())
     learner.normalizer = normalizers.BertNormalizer(lowercase=False, strip_accents=False)
-    marked = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
-    learner.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), marked])
+    marker = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
+    learner.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), marker])
     train_bpe(learner, sentences, vocabulary - len(BERT), [])
-    # BPE marks the start of a word (▁the, ing), WordPiece its continuation (the, ##ing).
-    learnt = learner.get_vocab()
+    # BPE marks tokens that start a word (▁the, ing); WordPiece marks the others (the, ##ing). The
+    # token ▁ alone becomes empty, and is left out.
+    bpe_ids = learner.get_vocab()
     tokens = [
         token.removeprefix(SPACE) if token.startswith(SPACE) else f"##{token}"
-        for token in sorted(learnt, key=learnt.__getitem__)
+        for token in sorted(bpe_ids, key=bpe_ids.__getitem__)
     ]
-    letters = sorted(token for token in learnt if len(token) == 1 and token != SPACE)
+    letters = sorted(token for token in bpe_ids if len(token) == 1 and token != SPACE)
     pieces = dict.fromkeys([*BERT.values(), *filter(None, tokens), *letters])
     pieces |= dict.fromkeys(f"##{letter}" for letter in letters)
     ids = {piece: number for number, piece in enumerate(pieces)}
@@ -114,8 +115,8 @@ def train_wordpiece(sentences: list[str], vocabulary: int) -> Tokenizer:
 def train_pieces(sentences: list[str], vocabulary: int) -> Tokenizer:
     """Train a tokenizer like T5's: ``▁`` starts each word, and ``</s>`` ends each text."""
     tokenizer = Tokenizer(models.BPE(unk_token=T5["unk_token"], fuse_unk=True))
-    marked = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([marked, pre_tokenizers.Punctuation()])
+    marker = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([marker, pre_tokenizers.Punctuation()])
     tokenizer.decoder = decoders.Metaspace(replacement=SPACE, prepend_scheme="always")
     train_bpe(tokenizer, sentences, vocabulary, [*T5.values(), *SENTINELS])
     last = [(EOS, tokenizer.token_to_id(EOS))]
@@ -158,7 +159,7 @@ def save_tokenizer(
 
 IGNORED = -100
 """Label of a token that is not predicted; torch's losses leave it out."""
-Ids = NDArray[np.integer[Any]]
+Ids = NDArray[np.integer[Any]]  # token ids of a text [tokens]
 
 
 def encode_sentences(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Ids]:
@@ -178,6 +179,7 @@ def epoch_batches(lengths: NDArray[np.int64], most: int, seed: int, epoch: int) 
     order = order[np.argsort(lengths[order], kind="stable")]
     batches, start = [], 0
     for end in range(1, len(order) + 1):
+        # The next sentence is the longest so far, to whose length a batch with it would be padded.
         if end == len(order) or (end + 1 - start) * lengths[order[end]] > most:
             batches.append(order[start:end])
             start = end
@@ -191,7 +193,7 @@ def padded(rows: list[Ids], filler: int, side: Literal["right", "left"] = "right
 
 
 PAD, CLS, SEP, MASK = (list(BERT).index(f"{role}_token") for role in ("pad", "cls", "sep", "mask"))
-"""Ids of special tokens of masked models; encoder-decoders have the same padding."""
+"""Ids of special tokens of masked models, from ``BERT``; encoder-decoders have the same padding."""
 KEPT, REPLACED = 0.1, 0.1
 """Shares of the tokens to predict that stay, and that become random tokens. All others are masked
 (Devlin et al. 2019, section 3.1)."""
@@ -217,9 +219,9 @@ def mask_tokens(
     chosen = 1 + draw.choice(inner, count, replace=False)
     labels = np.full_like(row, IGNORED)
     labels[chosen] = row[chosen]
-    fate = draw.random(count)
+    rand = draw.random(count)
     random_ids = draw.integers(len(BERT), vocabulary, count)
-    new_ids = np.where(fate < KEPT, row[chosen], np.where(fate < KEPT + REPLACED, random_ids, MASK))
+    new_ids = np.where(rand < KEPT, row[chosen], np.where(rand < KEPT + REPLACED, random_ids, MASK))
     corrupted = row.copy()
     corrupted[chosen] = new_ids
     return corrupted, labels
@@ -237,8 +239,8 @@ def encode_alone(tokenizer: Tokenizer, sentences: list[str], context: int) -> li
 
 def _cuts(total: int, count: int, rng: np.random.Generator) -> Ids:
     """Draw uniform random lengths [count], each at least 1, with the sum ``total``."""
-    inside = np.sort(rng.choice(total - 1, count - 1, replace=False)) + 1
-    return np.diff(np.concatenate([[0], inside, [total]]))
+    inner_cuts = np.sort(rng.choice(total - 1, count - 1, replace=False)) + 1
+    return np.diff(np.concatenate([[0], inner_cuts, [total]]))
 
 
 def cut_spans(row: Ids, share: float, mean: float, rng: np.random.Generator) -> tuple[Ids, Ids]:
@@ -251,12 +253,12 @@ def cut_spans(row: Ids, share: float, mean: float, rng: np.random.Generator) -> 
     cut_count = min(len(row), max(1, round(share * len(row))))
     kept_count = len(row) - cut_count
     spans = min(max(1, round(cut_count / mean)), kept_count + 1, len(SENTINELS) - 1)
-    # The first and last gap may be empty, but _cuts returns 1 at least: add a token, then subtract.
+    # Gaps are the kept tokens before, between and after the spans. Only the first and last gap may
+    # be empty, but _cuts returns 1 at least: give each a further token, then take it away.
     gaps = _cuts(kept_count + 2, spans + 1, rng)
     gaps[[0, -1]] -= 1
     lengths = _cuts(cut_count, spans, rng)
-    # Pieces are in turn: tokens that are kept, a span, tokens that are kept, and so on. Sentinels
-    # replace the spans in the input, and the kept tokens in the target.
+    # Pieces are gap, span, …, gap. Sentinels replace spans in the input, and gaps in the target.
     pieces = np.split(row, np.cumsum(np.column_stack([gaps[:-1], lengths])))
     sentinels, end = [[SENTINEL + number] for number in range(spans + 1)], [EOS_ID]
     source = chain.from_iterable(zip(pieces[::2], [*sentinels[:-1], end], strict=True))
@@ -279,13 +281,13 @@ TEMPLATE = (
 UNIT = r"\p{L}[\p{L}\p{M}]*|\p{N}|[^\p{L}\p{N}]"
 """Units that are split into tokens one by one: words, digits, and other single characters. A word
 thus has the same tokens in every context, so that models can copy it."""
-MOST_DIALOGUES = 50_000
+MOST_DIALOGUES = 50_000  # that a tokenizer is trained on, to save time
 ENCODED_AT_ONCE = 2048
 """Dialogues are encoded in groups of this number, because results take more memory than ids."""
 
 
 def dialogue_text(system: str, prompt: str, answer: str) -> str:
-    """Return the text of a dialogue, as ``TEMPLATE`` writes it."""
+    """Return ``<s><|system|>SYSTEM<|user|>PROMPT<|assistant|>ANSWER</s>``, as ``TEMPLATE`` does."""
     dialogue = "".join(map(str.__add__, ROLES, (system, prompt, answer)))
     return f"{BOS}{dialogue}{EOS}"
 
@@ -293,8 +295,8 @@ def dialogue_text(system: str, prompt: str, answer: str) -> str:
 def read_dialogues(path: Path) -> list[str]:
     """Read the dialogues of a JSON Lines file as texts. Raises UserError for a bad file."""
     dialogues = []
-    expected = reading(path, "dialogues", "Build them.")
-    with expected, path.open(encoding="utf-8", newline="\n") as lines:
+    errors = reading(path, "dialogues", "Build them.")
+    with errors, path.open(encoding="utf-8", newline="\n") as lines:
         for number, line in enumerate(lines, 1):
             try:
                 fields = load_json(line)
@@ -328,8 +330,8 @@ def encode_dialogues(
 ) -> list[Ids]:
     """Return the ids of each dialogue with at most ``context`` tokens, in order.
 
-    Longer dialogues are left out, because a cut one would have no answer. If the dialogues that
-    fit have more than ``most`` tokens together, ``seed`` draws enough of these at random.
+    Longer dialogues are left out, because a cut one would have no answer. With ``most``, dialogues
+    are drawn at random by ``seed``, until they have ``most`` tokens together.
     """
     order = np.random.default_rng((seed, len(dialogues))).permutation(len(dialogues))
     fitting: dict[int, Ids] = {}
@@ -348,6 +350,6 @@ def encode_dialogues(
 
 
 def answer_labels(row: Ids) -> Ids:
-    """Return the labels of a dialogue: its answer and its end; others are ``IGNORED``."""
+    """Return the labels of a dialogue: ids of its answer and ``</s>``; ``IGNORED`` before them."""
     start = int(np.argmax(row == ASSISTANT_ID))
     return np.where(np.arange(len(row)) > start, row, IGNORED)

@@ -28,14 +28,14 @@ from blimpworks.models.converted import as_folder
 from blimpworks.models.ngram import is_binary, unpacked_bytes
 
 log = logging.getLogger(__name__)
-TOKEN = "token:"
+TOKEN = "token:"  # beginning of policies that state a token or string
 ESCAPES = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 """White space that cells of tables cannot contain, and its spelling in a policy."""
 PROBE = "a b अ 一 1."
 """Text for which most tokenizers have a token."""
 CONTENT = "§§§"
 """Message that no chat template contains itself, so that it is found in a rendered dialogue."""
-MOST_STARTS = 12
+MOST_STARTS = 12  # since the model scores texts after each start
 DOCUMENT = re.compile(
     r"\W*(s|bos|eos|eod|eop|sop|cls|sep"
     r"|(begin|start|end)[\W_]*of[\W_]*(text|doc(ument)?|sent(ence)?|seq(uence)?|file|story))\W*",
@@ -55,9 +55,10 @@ def policy_of(text: str) -> str:
 
 def leading_ids(tokenizer: Any) -> list[int]:
     """Return the ids that a tokenizer adds before a text."""
-    # Try texts until one has an id of its own: the added ids before this id are the result.
     for probe in (PROBE, *tokenizer.get_vocab()):
         encoded = tokenizer(probe, return_special_tokens_mask=True)
+        # Pairs (1, id) for added ids, (0, id) for ids of the text. If all ids are added ones, the
+        # tokenizer has no token for this text, and the next text is tried.
         pairs = [*zip(encoded["special_tokens_mask"], encoded["input_ids"], strict=True)]
         if not pairs or not all(added for added, _ in pairs):
             return [number for _, number in takewhile(lambda pair: pair[0], pairs)]
@@ -72,8 +73,8 @@ def _text_ids(tokenizer: Any, text: str, where: str) -> list[int]:
     ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
     names = [token.content for token in tokenizer.added_tokens_decoder.values()]
     unknown = tokenizer.unk_token_id in ids and tokenizer.unk_token not in text
-    # A word, or a text in brackets, is probably meant to be a token's name, such as ``<eos>``. It
-    # is misspelt, such as ``bso``, unless it is encoded in special tokens only.
+    # A word, or a text in brackets, is probably a misspelt name of a token, such as ``bso``. But
+    # several names in a row, such as ``<s><s>``, are encoded in special tokens alone.
     misspelt = re.fullmatch(r"\w+|[<\[{].*[>\]}]", text) and not (
         {*ids} <= {*tokenizer.added_tokens_decoder}
     )
@@ -132,6 +133,7 @@ def _rendered(tokenizer: Any) -> list[str]:
     The texts between are at even places, such as ``["", "<|user|>", "", "§§§", "", "<|end|>", …]``.
     Returns one empty text if the template renders no dialogue.
     """
+    # Templates of models that also read images may expect a message's content as a list.
     for wrap in (str, lambda text: [{"type": "text", "text": text}]):
         roles = ("user", "assistant") * 2
         messages = [{"role": role, "content": wrap(CONTENT)} for role in roles]
@@ -150,9 +152,10 @@ def _rendered(tokenizer: Any) -> list[str]:
 
 def role_openers(tokenizer: Any) -> set[int]:
     """Return the ids that the chat template puts right before a role or content (``<|user|>``)."""
-    pieces = _rendered(tokenizer)  # texts at even places, tokens and contents at odd places
+    pieces = _rendered(tokenizer)
     sentence_ends = (tokenizer.bos_token, tokenizer.eos_token)
     openers = set[str]()
+    # Tokens and contents are at odd places. Go through these, the text after each, and the next.
     next_tokens = [*pieces[3::2], ""]
     for token, text, next_token in zip(pieces[1::2], pieces[2::2], next_tokens, strict=False):
         before_role = re.fullmatch(r"[^\W\d_]+\s*", text)
@@ -198,7 +201,7 @@ ARCHITECTURE_BY_SUFFIX = {
 """Architecture by the suffix of the class that a configuration names."""
 FORMATS = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}
 """Number format by its name in safetensors files."""
-BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}  # size of a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,8 +277,8 @@ def architecture_of(config: Mapping[str, Any], where: str, default: str | None =
 def _policy_of(tokenizer: Any) -> FirstToken:
     """Return the policy that suits a tokenizer, if the user names none.
 
-    ``likeliest`` is for chat models that add nothing before a text, or whose last token opens a
-    role. Others get the tokens that the tokenizer adds, else ``bos``, ``eos`` or ``skip``.
+    Chat models get ``likeliest`` if their tokenizer adds no token before a text, or adds one last
+    that opens a role. Others get what the tokenizer adds, else ``bos``, ``eos`` or ``skip``.
     """
     leading = leading_ids(tokenizer)
     if tokenizer.chat_template and not {*leading[-1:]} - role_openers(tokenizer):
@@ -345,8 +348,7 @@ def first_token_of(
     """Return the policy of a model, and a description of its start, such as ``after '<s>' (bos)``.
 
     The policy ``requested`` takes precedence. Models that are not causal have one start only, which
-    is not described. Raises UserError if a model of transformers,
-    called ``where``, has no usable tokenizer.
+    is not described. Raises UserError if a model of transformers has no usable tokenizer.
     """
     if architecture in ("lstm", "ngram"):
         return "bos", ""
@@ -375,11 +377,11 @@ def first_token_of(
 
 def format_of(counts: Mapping[str, int], config: Mapping[str, Any]) -> str:
     """Return the number format of most weights, else the format that a configuration names."""
-    present = [name for name in FORMATS if counts.get(name)]
-    if present:
-        return FORMATS[max(present, key=lambda name: counts[name])]
-    named = config.get("dtype") or config.get("torch_dtype")
-    return named if named in BYTES else "float32"
+    counted_formats = [name for name in FORMATS if counts.get(name)]
+    if counted_formats:
+        return FORMATS[max(counted_formats, key=lambda name: counts[name])]
+    configured = config.get("dtype") or config.get("torch_dtype")
+    return configured if configured in BYTES else "float32"
 
 
 def _settings_of(folder: Path) -> dict[str, Any]:

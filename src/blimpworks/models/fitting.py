@@ -26,7 +26,7 @@ from blimpworks.files import atomic, sha256_of
 from blimpworks.models.checkpoint import Trained
 
 log = logging.getLogger(__name__)
-SNAPSHOT = "snapshot.safetensors"
+SNAPSHOT = "snapshot.safetensors"  # file name
 Tensors = dict[str, torch.Tensor]
 Optimisers = Sequence[torch.optim.Optimizer]
 """Optimisers of a model; each parameter belongs to one of them."""
@@ -89,7 +89,7 @@ def save_snapshot(
 def load_snapshot(
     directory: Path, run: str, model: torch.nn.Module, optimisers: Optimisers
 ) -> tuple[int, Tensors]:
-    """Restore the snapshot of ``run``; return its step and state, or 0 and no state without it."""
+    """Restore the snapshot of ``run``; return its steps and state, or 0 and {} if there is none."""
     path = directory / SNAPSHOT
     if not path.exists():
         return 0, {}
@@ -128,26 +128,26 @@ def _with_prefix(prefix: str, tensors: Tensors) -> Tensors:
     }
 
 
-# As in torch.optim.Muon.
+# Constants of torch.optim.Muon.
 MOMENTUM = 0.95
-COEFFICIENTS = (3.4445, -4.7750, 2.0315)
-ITERATIONS = 5
+COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # of Newton-Schulz steps, for x, x³ and x⁵
+ITERATIONS = 5  # number of Newton-Schulz steps
 STEP_SIZE = 0.2
 """Root mean square of AdamW's steps at a rate of one; Muon's steps are scaled to it."""
-LEAST_NORM = 1e-7
+LEAST_NORM = 1e-7  # against division by zero
 
 
 def orthogonalised(matrix: torch.Tensor) -> torch.Tensor:
     """Return ``matrix`` [m, n] with singular values near one, by Newton-Schulz iteration."""
-    wide = matrix.size(0) <= matrix.size(1)
-    result = matrix if wide else matrix.T
+    is_wide = matrix.size(0) <= matrix.size(1)
+    result = matrix if is_wide else matrix.T
     result = result / result.norm().clamp(min=LEAST_NORM)
     linear, cubic, quintic = COEFFICIENTS
     for _ in range(ITERATIONS):
         gram = result @ result.T
         higher = torch.addmm(gram, gram, gram, beta=cubic, alpha=quintic)
         result = torch.addmm(result, higher, result, beta=linear)
-    return result if wide else result.T
+    return result if is_wide else result.T
 
 
 class Muon(torch.optim.Optimizer):
@@ -220,7 +220,7 @@ def repeatable(seed: int) -> Iterator[None]:
     """Run torch with a seed, deterministic kernels and one CPU thread, so that results repeat."""
     # CUDA's libraries read it at their start. LSTMs repeat with this value or :4096:2.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":16:8")
-    before = torch.get_deterministic_debug_mode()
+    mode_before = torch.get_deterministic_debug_mode()
     # use_deterministic_algorithms does the same, but imports torch's compiler for a second.
     torch.set_deterministic_debug_mode("error")
     torch.manual_seed(seed)
@@ -228,7 +228,7 @@ def repeatable(seed: int) -> Iterator[None]:
         with single_thread():
             yield
     finally:
-        torch.set_deterministic_debug_mode(before)
+        torch.set_deterministic_debug_mode(mode_before)
 
 
 def training_device() -> torch.device:
@@ -256,8 +256,7 @@ def training_of(
 def fit(course: Course, source: Trained, scratch: Path, every: int) -> None:
     """Train ``course.model`` in place, from the last snapshot of the same run if there is one.
 
-    Every ``every`` steps a snapshot is written into ``scratch``. Raises UserError as soon as a loss
-    is no finite number.
+    Every ``every`` steps a snapshot is written into ``scratch``. UserError if a loss is not finite.
     """
     model, optimisers = course.model, course.optimisers
     # A run is identified by all that decides the weights.
@@ -283,12 +282,12 @@ def fit(course: Course, source: Trained, scratch: Path, every: int) -> None:
                 torch.nn.utils.clip_grad_norm_(model.parameters(), course.clip)
                 for optimiser in optimisers:
                     optimiser.step()
-                value = loss.item()
-                if not math.isfinite(value):
+                loss_value = loss.item()
+                if not math.isfinite(loss_value):
                     raise DivergedError(
-                        f"the loss is {value} at step {step + 1:,} of {course.steps:,}"
+                        f"the loss is {loss_value} at step {step + 1:,} of {course.steps:,}"
                     )
-                bar.set_postfix(loss=f"{value:.3f}", refresh=False)
+                bar.set_postfix(loss=f"{loss_value:.3f}", refresh=False)
                 bar.update()
                 if (step + 1) % every == 0:
                     save_snapshot(scratch, run, step + 1, model, optimisers, course.state())

@@ -35,7 +35,7 @@ HUB_ERRORS = cast(
     tuple[type[Exception], ...],
     (errors.HFValidationError, OSError, *errors.HfHubHTTPError.__bases__),
 )
-_TEMPORARY_STATUSES = {408, 425, 429, 500, 502, 503, 504}
+_TEMPORARY_STATUSES = {408, 425, 429, 500, 502, 503, 504}  # of HTTP
 # Names of the HTTP client's errors for a transfer that broke off, or did not begin in time.
 _BROKEN = {"ReadError", "ReadTimeout", "RemoteProtocolError", "WriteError", "ConnectTimeout"}
 
@@ -51,7 +51,7 @@ for module in ("file_download", "utils._http"):
 
 
 def _network_error(error: BaseException) -> BaseException:
-    """Return the network error that caused an error "not in the cache", else ``error``."""
+    """Return the cause of an error "not in the cache", such as no connection; else ``error``."""
     cause = error.__cause__ if isinstance(error, errors.LocalEntryNotFoundError) else None
     return cause or error
 
@@ -89,7 +89,7 @@ def with_retries(ask: Callable[[], Answer]) -> Answer:
             seconds = pause if requested is None else requested
             log.warning("%s; again in %g seconds", _reason(reason), seconds)
             time.sleep(seconds)
-    return ask()
+    return ask()  # the last attempt, all of whose errors are raised
 
 
 @contextmanager
@@ -242,7 +242,8 @@ def snapshot_of(model: HubAddress, commit: str) -> Path:
             )
             constants.HF_HUB_DISABLE_XET = True
             snapshot = with_retries(lambda: _download(model, commit, offline=False))
-    # Offline, this and other programs find the commit by the branch or tag.
+    # The file models--gpt2/refs/main names a folder of models--gpt2/snapshots, by which this and
+    # other programs find the commit of a branch or tag offline.
     reference = snapshot.parents[1] / "refs" / model.revision
     if model.revision != snapshot.name and not (
         reference.exists() and reference.read_text(encoding="utf-8") == snapshot.name

@@ -1,4 +1,4 @@
-"""Find the facts of models of the Hugging Face hub without a download of their weights."""
+"""Find the facts of models of the Hugging Face hub without a download of safetensors files."""
 
 import re
 from collections import Counter
@@ -37,7 +37,7 @@ from blimpworks.models.hub import (
 )
 
 _UNREADABLE: tuple[type[Exception], ...] = (*HUB_ERRORS, SafetensorsParsingError)
-WEIGHTS = "*.safetensors"
+WEIGHTS = "*.safetensors"  # pattern of files
 MOST_HEADS = 8
 """Largest number of weight files whose heads are read. A head is the JSON text at the start of a
 safetensors file, with the shape of each tensor. With more files, parameters are estimated."""
@@ -51,10 +51,10 @@ def hub_facts(
 ) -> tuple[ModelFacts, str, bool]:
     """Return the facts of a hub model at a revision, its commit, and whether it is gated.
 
-    Only small files and the heads of weights are downloaded. Offline the facts come from a complete
-    copy in the cache, or in the ``shared`` cache. Raises UserError if the hub cannot be reached; if
-    the model is missing, gated or incomplete; if it is an adapter, has no safetensors, or is no
-    language model; and if its own code is not trusted.
+    Only small files, the heads of weights, and a GGUF file are downloaded. Offline the facts come
+    from a complete copy in the cache, or in the ``shared`` cache. Raises UserError if the hub
+    cannot be reached; if the model is missing, gated or incomplete; if it is an adapter, has no
+    safetensors, or is no language model; and if its own code is not trusted.
     """
     model = HubAddress(hf_id, revision)
     if offline_variable() is not None:
@@ -116,7 +116,7 @@ def _check_weights(files: Iterable[str], hf_id: str) -> None:
 
 
 def _announced_counts(info: ModelInfo, size: int) -> Counter[str]:
-    """Return the hub's counts of parameters by format; empty if larger than ``size`` [bytes]."""
+    """Return the hub's counts of parameters by format; none if these need over ``size`` bytes."""
     counts = Counter(info.safetensors.parameters if info.safetensors else {})
     bits = 0
     for name, count in counts.items():

@@ -44,7 +44,7 @@ def sample_texts(count: int = 120) -> list[str]:
 def _settings(state: bytes | None) -> Any:
     """Parse a component's JSON, such as the normalizer's, without fields that change no ids."""
 
-    # Empty values are dropped, because they are defaults, which a file may state or leave out.
+    # Files may state or leave out defaults, which are empty values; so these are dropped.
     def effective(value: Any) -> Any:
         if isinstance(value, dict):
             kept = (
@@ -90,7 +90,7 @@ def _frame(tokenizer: Tokenizer) -> list[int]:
 
 
 def _load(folder: Path) -> Any:
-    """Load the tokenizer that transformers makes, by its class or that of the model's type."""
+    """Load the tokenizer that transformers makes of a folder's files."""
     config, path = None, folder / "config.json"
     if path.exists():
         name = json.loads(path.read_text(encoding="utf-8")).get("model_type")
@@ -121,9 +121,9 @@ def _load_with_ids(folder: Path) -> LoadedTokenizer:
     """Load transformers' tokenizer, or ``tokenizer.json`` itself if it differs; compare ids."""
     path = folder / FILE
     if not path.exists():
-        made = _load(folder)
-        _require_vocabulary(made, folder)
-        return LoadedTokenizer(made, _checked_by_sentencepiece(made, folder))
+        made_tokenizer = _load(folder)
+        _require_vocabulary(made_tokenizer, folder)
+        return LoadedTokenizer(made_tokenizer, _checked_by_sentencepiece(made_tokenizer, folder))
     try:
         original = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises no other class
@@ -131,12 +131,12 @@ def _load_with_ids(folder: Path) -> LoadedTokenizer:
     original.no_truncation()
     original.no_padding()
     tokenizer: Any = None
-    # Names of the components that transformers does not take over from the file.
     try:
         tokenizer = _load(folder)
+        # Names of components of the file that transformers changes.
         lost = differing_components(tokenizer.backend_tokenizer, original)
         if not lost and _frame(tokenizer.backend_tokenizer) != _frame(original):
-            # If these settings are present, other special tokens than the file's are intended.
+            # With these settings, the model's authors chose other special tokens than the file's.
             explicit = {"add_bos_token", "add_eos_token"} & {*tokenizer.init_kwargs}
             lost = [] if explicit else ["post_processor"]
     except Exception as error:  # transformers' classes may raise any error
@@ -180,7 +180,7 @@ def _require_vocabulary(tokenizer: transformers.PreTrainedTokenizerBase, folder:
 
 
 def _checked_by_sentencepiece(tokenizer: transformers.PreTrainedTokenizerBase, folder: Path) -> str:
-    """Compare a fast tokenizer's pieces with its sentencepiece model's; return the finding."""
+    """Return the ``source`` after a comparison with the sentencepiece model. Raises UserError."""
     path = next((folder / name for name in SENTENCEPIECE if (folder / name).exists()), None)
     if path is None or not tokenizer.is_fast:
         return "made by transformers from its vocabulary; there is no other file to compare with"
@@ -190,12 +190,14 @@ def _checked_by_sentencepiece(tokenizer: transformers.PreTrainedTokenizerBase, f
     unknown = processor.id_to_piece(processor.unk_id())
     for text in sample_texts():
         expected = [processor.id_to_piece(number) for number in processor.encode(text)]
-        made = tokenizer.convert_ids_to_tokens(tokenizer(text, add_special_tokens=False).input_ids)
-        made = [unknown if token == tokenizer.unk_token else token for token in made]
-        if made != expected:
+        pieces = tokenizer.convert_ids_to_tokens(
+            tokenizer(text, add_special_tokens=False).input_ids
+        )
+        pieces = [unknown if token == tokenizer.unk_token else token for token in pieces]
+        if pieces != expected:
             raise UserError(
                 f"{path} gives {text!r} the pieces {expected[:8]}, and the tokenizer that "
-                f"transformers makes of it {made[:8]}; expected the same. Add the tokenizer.json "
+                f"transformers makes of it {pieces[:8]}; expected the same. Add the tokenizer.json "
                 "that the model was trained with."
             )
     return f"pieces are those of {path.name}"

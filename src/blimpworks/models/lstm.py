@@ -2,8 +2,8 @@
 
 ``train_lstm`` cuts a training text, one long array of word ids, into columns, which form a batch.
 Each step reads a piece: ``recipe.bptt`` successive words of all columns. It starts from the final
-state of the step before. In the authors' order, ``shuffled``, that step read a piece from another
-place in the text.
+state of the step before. The authors shuffled the pieces (``recipe.order: shuffled``), so that a
+state comes from an unrelated piece.
 """
 
 import json
@@ -110,14 +110,17 @@ def load_lstm(directory: Path) -> tuple[LstmModel, list[str], LstmSettings]:
 
 
 def columns(flat: corpora.Ids, width: int) -> torch.Tensor:
-    """Cut an array of ids into ``width`` columns [time, width], without the remainder."""
+    """Cut an array of ids into ``width`` columns [time, width], without the remainder.
+
+    In two columns, 0 to 6 become ``[[0, 3], [1, 4], [2, 5]]``.
+    """
     height = len(flat) // width
     table = flat[: height * width].reshape(width, height).T
     return torch.from_numpy(np.ascontiguousarray(table))
 
 
 def evaluation_columns(flat: corpora.Ids) -> torch.Tensor:
-    """Return a text whose loss is measured, in ten columns or fewer [time, columns]."""
+    """Cut a text whose loss is measured into ten columns [time, columns], fewer if it is short."""
     return columns(flat, max(1, min(EVALUATION_BATCH, len(flat) // 2)))
 
 
@@ -154,8 +157,7 @@ def mean_loss(model: LstmModel, text: torch.Tensor, length: int) -> float:
 class _Course(fitting.Course):
     """Training of an LSTM by SGD, with a learning rate that falls by annealing.
 
-    ``fit`` calls ``rate`` before each step. So the first call of an epoch also measures the loss of
-    the epoch before.
+    ``fit`` calls ``rate`` before each step. An epoch's first call validates the epoch before.
     """
 
     model: LstmModel
@@ -171,7 +173,7 @@ class _Course(fitting.Course):
         self.model, self.clip = model, recipe.clip
         self.optimisers = [torch.optim.SGD(model.parameters(), lr=recipe.learning_rate)]
         self._text, self._validation_text, self._recipe = text, validation_text, recipe
-        # Each step reads the piece that begins at one of these rows of the text.
+        # Rows of the text at which pieces begin; a step reads one piece.
         starts = np.arange(0, len(text) - 1, recipe.bptt)
         orders = [starts] * recipe.epochs
         if recipe.order == "shuffled":
@@ -344,13 +346,13 @@ def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) 
     device = fitting.training_device()
     with fitting.repeatable(0):
         loss = mean_loss(model.to(device), text.to(device), recipe.get("bptt", TIME_STEPS))
-    predicted = text[1:]
+    predicted_ids = text[1:]
     row = {
         "lang": lang,
         "model": described.name,
         "corpus": str(recipe.get("corpus", "")),
-        "words": predicted.numel(),
-        "unknown": int((predicted == UNKNOWN_ID).sum()),
+        "words": predicted_ids.numel(),
+        "unknown": int((predicted_ids == UNKNOWN_ID).sum()),
         "loss": loss,
         "perplexity": float(np.exp(loss)),
     }

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 MODEL, VOCABULARY = checkpoints.NGRAM_FILES
 UNKNOWN, END = "<unk>", "</s>"
-MEMORY = "1G"
+MEMORY = "1G"  # memory for lmplz
 PROGRAMS = ("lmplz", "build_binary")
 
 
@@ -101,14 +101,14 @@ def train_ngram(
     return checkpoints.seal(checkpoint, described)
 
 
-GZIP = b"\x1f\x8b"
-BINARY = b"mmap lm http://kheafield.com/code format version "
+GZIP = b"\x1f\x8b"  # first bytes of a compressed file
+BINARY = b"mmap lm http://kheafield.com/code format version "  # first bytes of a binary
 VERSION = b"5\n"
 """Version of the format of KenLM's binaries since 2012."""
 HAS_WORDS = 0x64
-"""Offset of the flag for words at the end of a binary (``build_binary`` without -v) [bytes]."""
+"""Offset of a byte that is 1 if the words are at a binary's end (``build_binary`` without -v)."""
 COUNTS = 0x6C
-"""Offset of the number of 1-grams in a binary, of 8 bytes [bytes]."""
+"""Offset of the 8 bytes with a binary's number of 1-grams."""
 START, UPPER_UNKNOWN = "<s>", "<UNK>"
 EXPECTED = "an n-gram model: an ARPA file (.arpa, .arpa.gz), or a binary of KenLM"
 REMEDY = "Name another file, or write the model again."
@@ -159,7 +159,7 @@ def _arpa_words(path: Path) -> list[str]:
                 expected = int(line.partition(b"=")[2])
             if line.strip() == b"\\1-grams:":
                 break
-        for line in handle:
+        for line in handle:  # the lines after the heading, until an empty one
             cells = re.split(r"[\t ]+", line.decode("utf-8").strip("\r\n"))
             if len(cells) < 2:
                 break
@@ -190,7 +190,7 @@ def _binary_words(path: Path) -> list[str]:
 
 
 def read_vocabulary(path: Path) -> list[str]:
-    """Read an n-gram file's words: ``<unk>``, ``</s>``, then by code point. Raises UserError."""
+    """Read words: ``<unk>``, ``</s>``, others by code point, without ``<s>``. Raises UserError."""
     vocabulary = {*(_binary_words(path) if is_binary(path) else _arpa_words(path))}
     if END not in vocabulary:
         raise UserError(f"{path} has no 1-gram {END}, the end of a sentence; {REMEDY.lower()}")
@@ -198,9 +198,10 @@ def read_vocabulary(path: Path) -> list[str]:
 
 
 def unpacked_bytes(path: Path) -> int:
-    """Return the size of an n-gram file, which gzip states for files under 4 GB [bytes]."""
+    """Return an n-gram file's unpacked size [bytes], or a lower bound if that exceeds 4 GiB."""
     if not is_compressed(path):
         return path.stat().st_size
     with path.open("rb") as handle:
+        # gzip writes the unpacked size, modulo 4 GiB, into the last four bytes.
         handle.seek(-4, 2)
         return max(int.from_bytes(handle.read(4), "little"), path.stat().st_size)

@@ -6,7 +6,7 @@ Such a model's ``config.json`` names its classes, and Python files beside it def
 
 A user consents to a digest of these names and files. A checkpoint has the code as data, in
 ``model_code.json``, and neither Python files nor ``auto_map``. transformers is never told to trust
-code: modules are imported here, from the text in memory that has the digest.
+code: modules are imported here, from the text in memory whose digest was compared.
 """
 
 import hashlib
@@ -231,7 +231,7 @@ def is_own(model_class: type) -> bool:
     return model_class.__module__.startswith(PACKAGE)
 
 
-_admitted: dict[Path, _Importer] = {}
+_admitted: dict[Path, _Importer] = {}  # by folder of the checkpoint
 
 
 def admit_code(folder: Path, trusted: Collection[str]) -> None:

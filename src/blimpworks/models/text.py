@@ -53,8 +53,8 @@ def split_at_spaces(text: str) -> list[tuple[str, int]]:
 
 
 HEADING = re.compile(r"^\s*=\s.*\s=\s*$")  # = Title =
-# Sentence ends: a full stop and a space, unless a lower-case letter follows or the stop
-# belongs to an initial or a short abbreviation ("J. Smith", "Dr. Smith").
+# Sentences end at a full stop, closing quotes and white space, or at an East Asian full stop. They
+# do not end before a lower-case letter, or after an initial or abbreviation ("J. Smith", "Dr. X").
 BOUNDARY = re.compile(r"(?<=[.!?…।؟])([\"'”’»)\]]*)\s+|(?<=[。！？])")
 ABBREVIATION = re.compile(r"(?:^|[\s(\"“])(?:\w|Mr|Mrs|Ms|Dr|St|No|vs|etc|Prof|Gen|Lt|Jr|Sr)\.$")
 # WikiText has spaces around punctuation; its "@-@" marks a hyphen inside a word.
@@ -62,7 +62,7 @@ JOINED = re.compile(r"\s@([-,.])@\s")  # well @-@ known
 CLOSING = re.compile(r"\s+([,.;:!?%)\]]|'(?:s|re|ve|d|ll|m|t)\b|n't\b)")  # end . / dog 's
 OPENING = re.compile(r"([(\[$£])\s+")  # ( that
 QUOTED = re.compile(r'"\s+([^"]*?)\s+"')  # " yes "
-UNKNOWN = "<unk>"
+UNKNOWN = "<unk>"  # rare word in WikiText
 Sentence = TypeVar("Sentence")
 
 
@@ -115,8 +115,7 @@ def plain_sentences(text: Path, *, tokenised: bool = False) -> Iterator[str]:
     A file with headings of the form ``= Title =`` is WikiText. Headings and sentences with
     ``<unk>`` are left out, and spaces around punctuation are removed. A ``tokenised`` file has one
     sentence per line. A tokenised WikiText keeps its spaces and ``<unk>``, which are unknown words;
-    only ``@-@``, ``@,@`` and ``@.@`` join two words. Raises UserError if the file is missing or not
-    UTF-8.
+    only ``@-@``, ``@,@`` and ``@.@`` join two words. UserError for a file that is not UTF-8.
     """
     lines = read_sentences(text)
     wikitext = any(map(HEADING.match, lines))
@@ -140,9 +139,10 @@ class TreebankLine(NamedTuple):
 
     sentence: int
     form: str
+    """Spelling."""
     id: str
     word: int | None
-    """Number of a word in its sentence; None for the other lines."""
+    """Number of a word in its sentence; None for multiword tokens and empty nodes."""
     space_after: bool
 
 
@@ -191,15 +191,17 @@ def origins(tokens: Path, sentences: Path, items: list[Path]) -> set[str]:
     """Return the treebank sentences that items were made from, as printed and as detokenised."""
     columns = ["sentence", "treebank", "file", "sent_id", "text"]
     table = read_table(SENTENCES, sentences, columns)
-    used: set[str | None] = set()
+    keys_of_items: set[str | None] = set()
     for path in items:
         keys = _keys(read_table(ITEMS, path, ["treebank", "file", "sent_id"]))
-        used.update(keys.to_pylist())
-    used_keys = pa.array(sorted(filter(None, used)), pa.string())
+        keys_of_items.update(keys.to_pylist())
+    used_keys = pa.array(sorted(filter(None, keys_of_items)), pa.string())
     matching = table.filter(pc.is_in(_keys(table), used_keys))
-    printed = {clean(text) for text in matching["text"].to_pylist() if text is not None}
-    treebank = treebank_sentences(tokens) if len(matching) else {}
-    return printed | {treebank[n] for n in matching["sentence"].to_pylist() if n in treebank}
+    printed_texts = {clean(text) for text in matching["text"].to_pylist() if text is not None}
+    text_of_sentence = treebank_sentences(tokens) if len(matching) else {}
+    return printed_texts | {
+        text_of_sentence[n] for n in matching["sentence"].to_pylist() if n in text_of_sentence
+    }
 
 
 def item_texts(items: list[Path]) -> set[str]:
@@ -252,8 +254,7 @@ def build_text(
     and ``sentences``. A language pack ``language`` states a spelling for the text. Repetitions are
     left out, and sentences of items, or that items were made from. At most
     ``options.max_sentences`` are kept, evenly from all sources. Returns counts: ``kept``,
-    ``available``, ``held_out``, ``repeated``. Raises UserError if a file is missing or malformed,
-    or no sentence remains.
+    ``available``, ``held_out``, ``repeated``. Raises UserError for a bad file, or if none remains.
     """
     forbidden = item_texts(items)
     candidates = [s for path in text_files for s in plain_sentences(path)]
@@ -265,8 +266,8 @@ def build_text(
         spelled = read_orthography(language).text
         candidates = list(map(spelled, candidates))
         forbidden |= set(map(spelled, forbidden))
-    marked = [(sentence, sentence in forbidden) for sentence in candidates]
-    available, counts = keep_distinct(marked, f"{output}: no training sentence")
+    checked = [(sentence, sentence in forbidden) for sentence in candidates]
+    available, counts = keep_distinct(checked, f"{output}: no training sentence")
     kept = evenly(available, options.max_sentences)
     write_text(output, "".join(f"{sentence}\n" for sentence in kept))
     return {"kept": len(kept), "available": len(available), **counts}

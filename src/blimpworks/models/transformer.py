@@ -33,9 +33,9 @@ from blimpworks.models.text import training_sentences
 log = logging.getLogger(__name__)
 WARM_UP = 0.05
 """Share of the steps in which the learning rate rises."""
-BETAS = (0.9, 0.95)
-WEIGHT_DECAY = 0.1
-CLIP = 1.0
+BETAS = (0.9, 0.95)  # of AdamW
+WEIGHT_DECAY = 0.1  # of both optimisers
+CLIP = 1.0  # largest norm of the gradient
 Batch = dict[str, torch.Tensor | int]
 """Arguments of a model, with ``labels``."""
 R = TypeVar("R", bound=recipes.NetworkRecipe)  # the recipe of a type of model
@@ -98,9 +98,10 @@ CAUSAL: Kind[recipes.TransformerRecipe] = Kind(
 
 
 def of_words(corpus: Path) -> Kind[recipes.TransformerRecipe]:
-    """Return the kind of causal models with the words of ``corpus`` (a corpus.json) as tokens.
+    """Return functions and tokens of causal models whose tokens are the words of a corpus.
 
-    Sentences are those of ``train.txt`` beside ``corpus``. Raises UserError for a damaged corpus.
+    ``corpus`` is its corpus.json, and sentences are those of ``train.txt`` beside it. Raises
+    UserError for a damaged corpus.
     """
     rule = corpora.read_corpus(corpus).words
     vocabulary = corpora.read_words(corpus.parent / corpora.VOCABULARY)
@@ -198,12 +199,13 @@ def _dialogue_batch(
 ) -> Batch:
     """Align dialogues at their ends, so that logits are computed for answers alone."""
     labels = padded([encoding.answer_labels(row) for row in rows], IGNORED, "left")
-    kept = 1 + int((labels != IGNORED).sum(1).max())
+    # Logits of the longest answer, and of the token before it, which predict its first token.
+    logit_count = 1 + int((labels != IGNORED).sum(1).max())
     return {
         "input_ids": padded(rows, EOS_ID, "left"),
         "attention_mask": padded([np.ones_like(row) for row in rows], 0, "left"),
-        "labels": labels[:, -kept:],
-        "logits_to_keep": kept,
+        "labels": labels[:, -logit_count:],
+        "logits_to_keep": logit_count,
     }
 
 
@@ -249,8 +251,7 @@ def optimisers_of(
 class _Course(Course, Generic[R]):
     """Training of a transformer, as ``fitting.fit`` needs it.
 
-    Batches and masks follow from the seed and the number of the step, so a resumed training needs
-    no random state.
+    Batches and masks follow from the seed and the step, so snapshots need no random state of numpy.
     """
 
     model: PreTrainedModel
@@ -276,7 +277,8 @@ class _Course(Course, Generic[R]):
 
     def loss(self, step: int) -> torch.Tensor:
         rows = [self._data[i] for i in self._plan[step]]
-        # Each step has a random generator, so that a resumed run draws the same.
+        # Each step has a random generator, so that a resumed run draws the same. The 1 keeps it
+        # apart from the generator (seed, epoch) of the order of batches.
         draw = np.random.default_rng((self._seed, step, 1))
         vocabulary: int = self.model.config.vocab_size
         batch = self._functions.batch(rows, self._recipe, vocabulary, draw)

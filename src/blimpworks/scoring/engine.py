@@ -39,9 +39,9 @@ from blimpworks.records.digest import number_digest
 log = logging.getLogger(__name__)
 
 
-Ids = NDArray[np.int32]
-Mask = NDArray[np.bool_]
-LogProbs = NDArray[np.float32]
+Ids = NDArray[np.int32]  # [tokens]
+Mask = NDArray[np.bool_]  # [tokens]
+LogProbs = NDArray[np.float32]  # natural logarithms, NaN for unscored tokens [tokens]
 Failure = Literal["out_of_memory", "refused"]
 """Reasons why an engine could not score a text."""
 
@@ -53,12 +53,11 @@ class Encoded:
     ids: Ids
     """Id of each token [tokens]."""
     ends: Ids
-    """End offset of each token: number of characters that are complete after it [tokens]."""
+    """End offset of each token: number of the text's characters that it completes [tokens]."""
     to_score: Mask | None = None
-    """Whether to score each token [tokens]; None for all. Engines that are not ``regional`` score
-    all tokens anyway."""
+    """Whether to score each token [tokens]; None for all. Only ``regional`` engines heed it."""
     steps: tuple["Encoded", ...] = ()
-    """Texts to score in place of this text, each for one of its last tokens; usually empty."""
+    """Texts to score in place of this text: one for each of its last tokens. Usually empty."""
 
 
 class Engine(ABC):
@@ -85,7 +84,7 @@ class Engine(ABC):
         """Test the model; return ``selftest.Findings``. Raises UserError if it fails the test."""
 
     def follow(self, decisions: Mapping[str, str]) -> None:  # noqa: B027
-        """Score as the self-test decided (``Findings.decisions``), and add that to the key."""
+        """Obey the self-test's decisions (``Findings.decisions``), and append them to ``key``."""
 
     @abstractmethod
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
@@ -110,7 +109,8 @@ def encode_words(
 ) -> Encoded:
     """Return the tokens of a text that is split into words with their end offsets.
 
-    ``ids`` are ids by word, and other words get ``unknown``. The token ``end`` follows them.
+    ``ids`` are ids by word, and other words get ``unknown``. The token ``end`` follows, with the
+    end offset of the last word.
     """
     ends = [offset for _, offset in word_ends]
     return Encoded(
@@ -127,7 +127,7 @@ def loading(directory: Path) -> Iterator[None]:
     except (UserError, MemoryError):
         raise
     except Exception as error:
-        if type(error).__name__ == "OutOfMemoryError":
+        if type(error).__name__ == "OutOfMemoryError":  # of torch, which not every engine imports
             raise
         message = " ".join(str(error).split()) or type(error).__name__
         raise UserError(

@@ -33,13 +33,14 @@ from blimpworks.scoring.workers import once
 
 
 class Prediction(NamedTuple):
-    """A row: a text with the one token that the model predicts in it."""
+    """A row: a text in which the model predicts one token."""
 
     encoded: Encoded
     token: int
     """Position of the token in the text."""
     targets: list[int]
-    """Ids to score at this position, one for each text that has this row."""
+    """Ids to score at this position. Texts that differ only in this token have the same row, and
+    each of them has an id here."""
 
 
 def positions_to_score(encoded: Encoded) -> list[int]:
@@ -60,7 +61,7 @@ class FramedEngine(HubEngine):
 
     tokenizer: FramedTokenizer
     first: int = 0
-    """Number of the first token that the model can predict."""
+    """Position of the first token that the model can predict."""
 
     @property
     def _special_count(self) -> int:
@@ -98,7 +99,7 @@ class FramedEngine(HubEngine):
     def _in_passes(
         self, forward: Callable[[list[T]], Iterable[V]], rows: Sequence[T], lengths: Sequence[int]
     ) -> list[V | None]:
-        """Return ``forward`` of ``rows``, which are sorted by length; None for a row too large."""
+        """Compute rows, sorted by length, in passes by ``forward``; None for a row too large."""
         groups = make_batches(lengths, range(len(rows)), self._max_tokens, self._batching)
         passes = [[rows[number] for number in group] for group in groups]
         return [*chain.from_iterable(self._workers.map(partial(halving, forward), passes))]
@@ -109,8 +110,8 @@ class FramedEngine(HubEngine):
         Equal rows are computed once, such as the rows of a pair whose sentences differ only in the
         predicted token. If a row is too large for the memory, all its texts fail.
         """
-        # Length and uses of each distinct row, by the row's hash. A use is a text's number and the
-        # position of the predicted token.
+        # Length and uses of each distinct row, by the row's hash, with shorter rows first. A use is
+        # a text's number and the position of the predicted token.
         lengths: dict[bytes, int] = {}
         uses_by_row: dict[bytes, list[tuple[int, int]]] = {}
         for number in sorted(range(len(batch)), key=lambda number: sort_key(batch[number])):
@@ -152,14 +153,14 @@ def word_numbers(text: str, word_ids: list[int | None], offsets: list[tuple[int,
     ``word_ids`` are numbers of words from the tokenizer, and ``offsets`` each token's start and
     end. Some tokenizers take a complete sentence for one word, so white space begins a word too.
     """
-    numbers, last, end = [], -1, 0
-    previous: int | None = -1
+    numbers, number, previous_end = [], -1, 0
+    previous_word: int | None = -1
     for word, (first, after) in zip(word_ids, offsets, strict=True):
-        # A token may contain the space before it.
-        if word != previous or any(map(str.isspace, text[end : first + 1])):
-            last += 1
-        numbers.append(last)
-        previous, end = word, after
+        # A new word begins. The token may contain the space before it.
+        if word != previous_word or any(map(str.isspace, text[previous_end : first + 1])):
+            number += 1
+        numbers.append(number)
+        previous_word, previous_end = word, after
     return np.array(numbers, dtype=np.int32)
 
 
@@ -190,7 +191,7 @@ class MaskedEngine(FramedEngine):
         self._mask = mask_id
         # With further masks, the model does not expect the sentence to end after a word.
         tokenizer.after_target = (mask_id, mask_id)
-        # Position in a row at which the model predicts the text's first token.
+        # Position in a row at which the model predicts the text's first token; -1 if none does.
         self._shift = len(tokenizer.before) - (self._pll == "next_token")
         self.first = max(0, -self._shift)
 
@@ -230,16 +231,16 @@ class MaskedEngine(FramedEngine):
         if self._pll != "within_word_l2r":
             return encoded
         with_words: list[Encoded] = []
-        for text, plain in zip(texts, encoded, strict=True):
-            if plain.steps:
-                with_words.append(plain)
+        for text, tokens in zip(texts, encoded, strict=True):
+            if tokens.steps:
+                with_words.append(tokens)
                 continue
             split = self.tokenizer.hub(
                 text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
             )
             numbers = word_numbers(text, split.word_ids(), split["offset_mapping"])
             with_words.append(
-                WordsEncoded(plain.ids, plain.ends, plain.to_score, word_of_token=numbers)
+                WordsEncoded(tokens.ids, tokens.ends, tokens.to_score, word_of_token=numbers)
             )
         return with_words
 
@@ -250,6 +251,7 @@ class MaskedEngine(FramedEngine):
         ids = encoded.ids.copy()
         ids[token] = self._mask
         if isinstance(encoded, WordsEncoded):
+            # Mask the later tokens of the word too.
             word_of_token = encoded.word_of_token
             ids[token:][word_of_token[token:] == word_of_token[token]] = self._mask
         return self._framed(ids.tolist())
@@ -259,11 +261,11 @@ class MaskedEngine(FramedEngine):
         base, head, _ = self._parts
         ids, is_id = self._filled([self._input_ids(row.encoded, row.token) for row in rows])
         hidden = base(input_ids=ids, attention_mask=is_id)[0]
-        at = torch.tensor([self._shift + row.token for row in rows])
-        return self._targets(rows, hidden[torch.arange(len(rows)), at], head)
+        predicting = torch.tensor([self._shift + row.token for row in rows])
+        return self._targets(rows, hidden[torch.arange(len(rows)), predicting], head)
 
 
-SENTINEL = "<extra_id_0>"
+SENTINEL = "<extra_id_0>"  # T5's first sentinel, which stands for a span of the text
 
 
 class _Parts(NamedTuple):
@@ -271,7 +273,7 @@ class _Parts(NamedTuple):
 
     encoder: torch.nn.Module
     decoder: torch.nn.Module
-    """Decoder, or the model if it cannot be split."""
+    """Decoder; the complete model if it cannot be split."""
     head: Head | None
     start: int
     """Id with which decoding starts."""
@@ -290,11 +292,12 @@ class Seq2seqEngine(FramedEngine):
     - ``target``: an empty text, and ``START the dog``;
     - ``copy``: ``the dog barks``, and ``START the dog``;
     - ``masked_after_bos``: ``the dog MASK``, and ``BOS MASK``;
-    - ``continued``: the same, but several tokens follow the mask, each given the tokens before it.
+    - ``continued``: the same for the first token to score. Later ones follow MASK in the decoder,
+      so that each is predicted from the tokens before it.
 
-    MASK is the tokenizer's mask, else the sentinel; without a token BOS, another mask begins
-    ``continued``. Ids that a tokenizer puts before a text, such as a language code, are put before
-    it in the decoder too.
+    MASK is the tokenizer's mask, else the sentinel. Without a token BOS, ``continued`` has a second
+    MASK in its place. Ids that a tokenizer puts before a text, such as a language code, are put
+    before it in the decoder too.
     """
 
     architecture = "encoder-decoder"
@@ -302,18 +305,18 @@ class Seq2seqEngine(FramedEngine):
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
         tokenizer = FramedTokenizer(checkpoint, described)
         sentinel_id = cast(int | None, tokenizer.hub.convert_tokens_to_ids(SENTINEL))
-        lacking = sentinel_id is None or sentinel_id == tokenizer.hub.unk_token_id
+        lacks_sentinel = sentinel_id is None or sentinel_id == tokenizer.hub.unk_token_id
         self._form = options.seq2seq.form
-        if lacking and self._form == "masked":
+        if lacks_sentinel and self._form == "masked":
             self._form = "target"
         self.regional = self._form not in ("target", "copy")
         super().__init__(checkpoint, described, options, tokenizer, f"form {self._form}")
-        # No form that is possible without a sentinel reads -1.
+        # Without a sentinel, the forms ``target`` and ``copy`` remain, which never read the -1.
         self._sentinel = -1 if sentinel_id is None else sentinel_id
         self._requested = options.seq2seq.form
         if self._form in ("masked_after_bos", "continued"):
             mask_id = tokenizer.hub.mask_token_id
-            if mask_id is None and lacking:
+            if mask_id is None and lacks_sentinel:
                 raise UserError(
                     f"{checkpoint.parent}: the tokenizer has neither a mask token nor {SENTINEL}, "
                     f"which the form {self._form} needs; choose another scoring.seq2seq.form."
@@ -322,6 +325,7 @@ class Seq2seqEngine(FramedEngine):
 
     @property
     def _special_count(self) -> int:
+        # In ``continued``, the decoder reads BOS, MASK and all tokens but the last.
         return super()._special_count + 1
 
     def _frame(self) -> list[int]:
@@ -332,13 +336,13 @@ class Seq2seqEngine(FramedEngine):
         checks["form"] = self._form
         if self._form != self._requested:
             checks["form"] += f", because the tokenizer has no {SENTINEL} to stand for a token"
-        self._batching = "alone"
+        self._batching = "alone"  # since rows that share a pass are only tested later
         if self._form in ("target", "continued"):
-            ahead = gap_by_later(self.logprobs, np.unique(np.concatenate(rows)), len(rows[-1]))
-            if not ahead <= self._tolerance():
+            later_gap = gap_by_later(self.logprobs, np.unique(np.concatenate(rows)), len(rows[-1]))
+            if not later_gap <= self._tolerance():
                 raise UserError(
                     f"{self._directory}: the decoder of {type(self._loaded.model).__name__} looks "
-                    f"ahead: a token's log-probability changes by {ahead:.2g} nats with what "
+                    f"ahead: a token's log-probability changes by {later_gap:.2g} nats with what "
                     "follows; expected a causal decoder. Name another model."
                 )
             checks["causality"] = "no token depends on what follows it"
@@ -447,15 +451,16 @@ class Seq2seqEngine(FramedEngine):
             span = slice(0, len(ids))
             source = ids if self._form == "copy" else []
             if self._form == "continued":
-                scored = positions_to_score(encoded)
-                span = slice(scored[0], scored[-1] + 1)
+                scored_positions = positions_to_score(encoded)
+                span = slice(scored_positions[0], scored_positions[-1] + 1)
                 source = [*ids[: span.start], self._sentinel]
             spans.append(span)
             sources.append(self._framed(source))
         pairs = [*zip(batch, spans, strict=True)]
         targets, mask = self._filled([encoded.ids[span] for encoded, span in pairs])
         is_target = mask.bool()
-        # Each token is predicted at the id before it, the first token at the end of the prompt.
+        # Each token is predicted at the id before it, the first token at the prompt's last id. For
+        # the prompt START and the tokens a b, the decoder reads ``START a``, and both are read.
         prompt = torch.tensor([self._prompt] * len(batch), device=self._device)
         hidden = self._decoded(
             sources,

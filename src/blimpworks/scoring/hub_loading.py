@@ -35,9 +35,9 @@ CLASSES = {
     "masked": ("AutoModelForMaskedLM",),
     "encoder-decoder": ("AutoModelForSeq2SeqLM",),
 }
-"""Classes of transformers by architecture; the first with the configuration loads a model."""
+"""Classes of transformers by architecture. The first that has a model's configuration loads it."""
 WHOLE = "the files have each weight of the model"
-HALVES = (torch.bfloat16, torch.float16)
+HALVES = (torch.bfloat16, torch.float16)  # number formats of half precision
 PREFIXES = ("_orig_mod.", "module.", "_fsdp_wrapped_module.", "model.", "base_model.model.")
 """Prefixes that training programs write before the names of weights."""
 
@@ -150,13 +150,13 @@ def check_names(directory: Path) -> str:
     names = {*_files_of_weights(directory)}
     # Some files lack the name of the model without its head, such as "model.", before each name.
     lead = f"{model.base_model_prefix}."
-    present = names | {lead + name for name in names} | {name.removeprefix(lead) for name in names}
+    aliases = names | {lead + name for name in names} | {name.removeprefix(lead) for name in names}
     # The names of each weight; a tied one has several.
     tied: dict[int, list[str]] = {}
     for name, tensor in model.named_parameters(remove_duplicate=False):
         tied.setdefault(id(tensor), []).append(name)
     # If a weight has several names, vLLM reads the first, and computes with zeros without it.
-    missing = [group[0] for group in tied.values() if group[0] not in present]
+    missing = [group[0] for group in tied.values() if group[0] not in aliases]
     if missing:
         expected = {*chain.from_iterable(tied.values())}
         unused = sorted(name for name in names if not {name, lead + name} & expected)
@@ -235,8 +235,8 @@ def tensors_of(modules: Sequence[torch.nn.Module]) -> list[torch.Tensor]:
 def in_float32(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
     """Convert half precision tensors to float32 while a block runs, if the memory has room."""
     halves = [(tensor, tensor.dtype) for tensor in tensors if tensor.dtype in HALVES]
-    # The float32 tensors take twice the room of the halves, that is, as much in addition. Jobs on a
-    # cluster request little more memory than the weights take.
+    # A number takes two bytes more in float32. On a CPU at most 2 GiB, since jobs of clusters have
+    # little memory beyond the weights; on a GPU, a sixth of the free memory must remain.
     room = min(2**31, psutil.virtual_memory().available / 2)
     if tensors[0].is_cuda:
         room = torch.cuda.mem_get_info(tensors[0].device)[0] / 1.2
@@ -256,17 +256,17 @@ def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
 
     ``lengths`` [texts] are the texts' numbers of tokens. If several tokens divide a character, the
     tokenizer's offsets of each such token include it. Here only the last of these tokens ends
-    after the character; the others end before it.
+    after the character; the others end before it: ``(0, 1) (0, 1)`` for é gives ``0 1``.
     """
     if len(ends) == 0:
         return ends
     text = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
     next_starts = np.append(starts[1:], ends[-1])
     is_last = np.append(text[1:] != text[:-1], True)
-    corrected = np.where(is_last, ends, np.minimum(ends, next_starts))
+    corrected_ends = np.where(is_last, ends, np.minimum(ends, next_starts))
     # A running maximum within each text: the base makes later texts larger than earlier ones.
     base = text * (int(ends.max()) + 1)
-    return (np.maximum.accumulate(corrected + base) - base).astype(np.int32)
+    return (np.maximum.accumulate(corrected_ends + base) - base).astype(np.int32)
 
 
 class HubTokenizer:
@@ -323,6 +323,7 @@ class HubTokenizer:
         before, after = self.encode([context, word])
         steps, text_before = [], context
         for number, token in enumerate(after.ids.tolist()):
+            # A later token gets the id with which its text begins, encoded alone.
             text = str(self.hub.decode(token))
             text_ids = self.encode([text])[0].ids[:1] if number else after.ids[:1]
             # Some tokens have no text of their own, such as a space at the start of a word.
@@ -379,6 +380,8 @@ def target_logprobs(
     """
     if parent is None:
         parent = torch.arange(len(target))
+    # The rows are divided into groups of ``step``. ``bounds`` are the first targets of the groups,
+    # and ``row`` [targets] are numbers of rows inside a group.
     step = LOGIT_ROWS[hidden.device.type]
     starts = torch.arange(0, len(hidden), step)
     bounds = [*torch.searchsorted(parent, starts).tolist(), len(parent)]
@@ -409,8 +412,8 @@ def _in_blocks(
     for a in range(0, head.out_features, BLOCK):
         bias = None if head.bias is None else head.bias[a : a + BLOCK]
         logits = torch.nn.functional.linear(rows, head.weight[a : a + BLOCK], bias).float()
-        inside = ((target >= a) & (target < a + BLOCK)).nonzero()[:, 0]
-        target_logits[inside] = logits[row[inside], target[inside] - a]
+        in_block = ((target >= a) & (target < a + BLOCK)).nonzero()[:, 0]
+        target_logits[in_block] = logits[row[in_block], target[in_block] - a]
         sums.append(logits.logsumexp(1))
     return target_logits - torch.stack(sums).logsumexp(0)[row]
 
@@ -469,16 +472,16 @@ def split_model(
         hidden = run()
         model.set_submodule(name, _EmbeddingsReturner(inner))
         split_logits = head(hidden)
-        same = split_logits.shape == logits.shape and torch.allclose(
+        is_same = split_logits.shape == logits.shape and torch.allclose(
             split_logits, logits, rtol=1e-2, atol=1e-2
         )
     except FOREIGN:
-        same = False
-    if not same:
+        is_same = False
+    if not is_same:
         model.set_submodule(name, inner)
         return None
     with suppress(*FOREIGN):
-        last = model.get_output_embeddings()  # type: ignore[no-untyped-call]
-        if type(last) is torch.nn.Linear and torch.equal(last(hidden[None])[0], split_logits):
-            return last
+        layer = model.get_output_embeddings()  # type: ignore[no-untyped-call]
+        if type(layer) is torch.nn.Linear and torch.equal(layer(hidden[None])[0], split_logits):
+            return layer
     return head

@@ -28,8 +28,8 @@ from blimpworks.scoring.workers import Workers, once
 
 SMALL = 3e7
 """Number of parameters and buffers below which the self-test reads longer sequences."""
-T = TypeVar("T")
-V = TypeVar("V")
+T = TypeVar("T")  # a row
+V = TypeVar("V")  # its result
 
 
 class FramedTokenizer(hub_loading.HubTokenizer):
@@ -50,7 +50,7 @@ class FramedTokenizer(hub_loading.HubTokenizer):
                 f"{checkpoint.parent}: the tokenizer makes no token of a letter of any script; "
                 "expected a vocabulary. Add the tokenizer that the model was trained with."
             )
-        # The text's tokens are those from the first 0 to the last 0 of the mask.
+        # The text's tokens are those from the first 0 to the last 0: 1 to 3 in [1, 0, 0, 1].
         text_span = special.index(0), len(special) - special[::-1].index(0)
         self.before: list[int] = probe["input_ids"][: text_span[0]]
         """Ids before each sentence, such as that of ``[CLS]``."""
@@ -107,6 +107,7 @@ class HubEngine(Engine):
             f"batch_tokens {options.batch_tokens} "
             f"shard {options.shard} {variant}{tokenizer.variant}"
         )
+        # The key is ``_bare`` with the self-test's decisions, which ``follow`` appends.
         self.key = self._bare = engine_key(type(self), name, checkpoint, described)
 
     @property
@@ -155,7 +156,7 @@ class HubEngine(Engine):
         return [next(results) if fit else "refused" for fit in fits]
 
     def _frame(self) -> list[int]:
-        return self.tokenizer.prefix  # subclasses have more ids around a text
+        return self.tokenizer.prefix  # all ids around a text; subclasses have more
 
     @contextmanager
     def _foreign_code(self) -> Iterator[None]:
@@ -195,8 +196,8 @@ class HubEngine(Engine):
             # In float32, rounding hides no other fault.
             with hub_loading.in_float32(tensors):
                 decisions = self._examine(rows, checks)
-            native, same = (self.logprobs(selftest.encoded(rows)) for _ in range(2))
-            repeat_gap = selftest.largest_gap(native, same)
+            first_run, second_run = (self.logprobs(selftest.encoded(rows)) for _ in range(2))
+            repeat_gap = selftest.largest_gap(first_run, second_run)
             rounding_gap = 0.0
             if self._dtype != torch.float32:
                 rounding_gap = selftest.gap_of_batches(self.logprobs, rows)
@@ -226,6 +227,7 @@ class HubEngine(Engine):
             self._directory, self.architecture, self._dtype, self._device
         )
         reloaded = hub_loading.tensors_of([*model.modules()])
+        # NaN would be unequal to itself.
         return len(reloaded) == len(tensors) and all(
             a.shape == b.shape and torch.equal(a.nan_to_num(), b.nan_to_num())
             for a, b in zip(tensors, reloaded, strict=True)

@@ -17,14 +17,13 @@ from blimpworks.models.text import split_words
 from blimpworks.scoring.engine import Encoded, Engine, Failure, LogProbs, encode_words, engine_key
 from blimpworks.scoring.selftest import Findings
 
-LN10 = math.log(10)
+LN10 = math.log(10)  # KenLM gives logarithms to base 10
 
 
 class KenlmEngine(Engine):
     """Score words and a final ``</s>``, each given the words before it and ``<s>``.
 
-    An unknown word is scored as ``<unk>``. ``</s>`` has no character; its offset is the end of the
-    last word.
+    An unknown word is scored as ``<unk>``. ``</s>`` has no character, and ends with the last word.
     """
 
     encodes_apart = True

@@ -76,14 +76,14 @@ class LstmEngine(Engine):
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Return natural log-probabilities; NaN for the first word under ``skip``."""
-        lead = np.array([] if self._skip else [lstm.END_ID], dtype=np.int32)
-        pieces = [piece for encoded in batch for piece in (lead, encoded.ids)]
+        prefix = np.array([] if self._skip else [lstm.END_ID], dtype=np.int32)
+        pieces = [piece for encoded in batch for piece in (prefix, encoded.ids)]
         flat = np.concatenate([np.empty(0, dtype=np.int32), *pieces])
-        lengths = np.array([len(lead) + len(encoded.ids) for encoded in batch], dtype=np.int64)
+        lengths = np.array([len(prefix) + len(encoded.ids) for encoded in batch], dtype=np.int64)
         trie = build_trie(flat, lengths, merge=self._merge)
         values = self._scores(trie)[trie.paths]
         edges = pairwise([0, *np.cumsum(lengths).tolist()])
-        return [values[start + len(lead) : stop] for start, stop in edges]
+        return [values[start + len(prefix) : stop] for start, stop in edges]
 
     @single_thread()
     @torch.inference_mode()
@@ -94,7 +94,7 @@ class LstmEngine(Engine):
         @torch.inference_mode()
         def write_logprobs(step: tuple[list[PathRun], torch.Tensor]) -> None:
             """Write the log-probabilities of the words that follow the cells of a group."""
-            group, hidden = step
+            group, hidden = step  # ``hidden`` has a row for each cell, run after run
             widths = [run.token.size for run in group]
             first_rows = np.cumsum([0, *widths[:-1]])
             node_of_edge = np.concatenate([run.edge_node for run in group])

@@ -110,7 +110,8 @@ def padded_passes(
         # The last token of a sequence predicts nothing, so it is not in the row.
         counts = lengths[group] - 1
         shift = starts[group] - np.cumsum(counts) + counts
-        predictor = np.arange(counts.sum()) + np.repeat(shift, counts)  # indices in ``flat``
+        # Index in ``flat`` of each token of the rows, which predicts the token after it.
+        predictor = np.arange(counts.sum()) + np.repeat(shift, counts)
         ids, read = rectangle(flat[predictor], counts)
         parent = np.arange(len(predictor))
         yield Pass(ids, read, parent, flat[predictor + 1].astype(np.int64), predictor + 1)
@@ -171,9 +172,9 @@ def packed_passes(trie: Trie, plan: RowPlan, max_cells: int) -> Iterator[Pass]:
     The index of a node's result is its number in ``trie``; first tokens have no result.
     """
     # Numbers of the nodes that have a parent, in the order of their parents.
-    edges = np.argsort(trie.parent, kind="stable")
-    edges = edges[trie.parent[edges] >= 0]
-    parents = trie.parent[edges]
+    children = np.argsort(trie.parent, kind="stable")
+    children = children[trie.parent[children] >= 0]
+    parents = trie.parent[children]
     rows, width = plan.node.shape
     rows_per_pass = max(1, max_cells // max(1, width))
     for row in range(0, rows, rows_per_pass):
@@ -181,17 +182,17 @@ def packed_passes(trie: Trie, plan: RowPlan, max_cells: int) -> Iterator[Pass]:
         node, read = plan.node[rows_of_pass], plan.read[rows_of_pass]
         read_nodes = node[read]
         # Rows have consecutive inner nodes, and so consecutive edges.
-        followed = slice(*np.searchsorted(parents, (read_nodes[0], read_nodes[-1] + 1)))
-        predicted = edges[followed]
+        of_pass = slice(*np.searchsorted(parents, (read_nodes[0], read_nodes[-1] + 1)))
+        predicted_nodes = children[of_pass]
         is_padding = node < 0
         # Padding attends to itself, because attention to no cell gives NaN.
         number = np.where(is_padding, len(trie.token) + np.arange(width), node)
         yield Pass(
             ids=np.where(is_padding, 0, trie.token[node]),
             read=read,
-            parent=np.searchsorted(read_nodes, parents[followed]),
-            token=trie.token[predicted],
-            result=predicted,
+            parent=np.searchsorted(read_nodes, parents[of_pass]),
+            token=trie.token[predicted_nodes],
+            result=predicted_nodes,
             depth=np.where(is_padding, 0, trie.depth[node]),
             number=number,
             end=np.where(is_padding, number + 1, trie.end[node]),

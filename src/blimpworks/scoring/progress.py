@@ -129,7 +129,7 @@ class Progress(Watch):
         """Count the sentences, and write the file."""
         seen, langs_of = set[Hashable](), self._langs_of_request
         for lang, requests in sentences.items():
-            # A sentence of earlier languages keeps these. Operations on sets reuse its hash.
+            # A sentence belongs to all its languages. Sets are fast, since they store hashes.
             langs_of_repeated = {
                 request: (*langs_of[request], lang) for request in seen.intersection(requests)
             }
@@ -167,7 +167,7 @@ class Progress(Watch):
 
     def _write(self) -> None:
         # Engines load their model with the first batch. So the time for loading is that before
-        # ``begin``, and that by which the first shard is slower than the second, per token.
+        # ``begin``, and what the first shard took beyond its time at the second shard's speed.
         load_seconds = None
         before_seconds = self._begun_at - self._created_at
         if len(self._first_shards) == 2:

@@ -165,7 +165,7 @@ class Shards:
         """Content of the manifest. Raises UserError if it is bad or records a failure."""
         with suppress(ValidationError, FileNotFoundError):
             failure = Failed.model_validate_json(self.manifest.read_bytes())
-            # Without the file, Snakemake scores the model again.
+            # No ValidationError: the job has failed. Without the file, Snakemake repeats the job.
             self.manifest.unlink(missing_ok=True)
             raise UserError(
                 f"{self.manifest}: scoring failed, see {failure.log}: {failure.failed} Correct "

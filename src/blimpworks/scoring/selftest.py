@@ -86,11 +86,11 @@ def measure(
     tokenizer.prefix = prefix
     # Policies are compared on the same texts: the texts that have scores under all of them.
     texts_by_number = zip(*scores_by_policy.values(), strict=True)
-    common = [number for number, scores in enumerate(texts_by_number) if all(map(len, scores))]
-    if not common:
+    usable = [number for number, scores in enumerate(texts_by_number) if all(map(len, scores))]
+    if not usable:
         return {}
     return {
-        policy: -float(np.concatenate([scores[number] for number in common]).mean(dtype=float))
+        policy: -float(np.concatenate([scores[number] for number in usable]).mean(dtype=float))
         for policy, scores in scores_by_policy.items()
     }
 
@@ -108,7 +108,7 @@ def _likeliest(hub: Any, starts: Mapping[str, list[int]], nats: Mapping[str, flo
 
 
 def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
-    """Measure starts; return the best if the policy is ``likeliest``, else the policy's own."""
+    """Measure starts of texts. Return the best if the policy is ``likeliest``, else its start."""
     hub, policy, prefix = engine.tokenizer.hub, engine.tokenizer.policy, engine.tokenizer.prefix
     starts = candidates(hub)
     if policy != "likeliest" and prefix not in starts.values():
@@ -117,9 +117,9 @@ def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
     if policy == "likeliest":
         # Starts that are far worse for a few texts are not measured on all.
         highest = nats.get(_likeliest(hub, starts, nats), np.inf) + FAR
-        near = {name: ids for name, ids in starts.items() if nats.get(name, np.inf) <= highest}
-        nats = measure(engine, texts, near, SAMPLE)
-        chosen = _likeliest(hub, near, nats)
+        good = {name: ids for name, ids in starts.items() if nats.get(name, np.inf) <= highest}
+        nats = measure(engine, texts, good, SAMPLE)
+        chosen = _likeliest(hub, good, nats)
     else:
         chosen = next(name for name, ids in starts.items() if ids == prefix)
     descriptions = {name: start_text(hub, name, ids) for name, ids in starts.items()}
@@ -157,17 +157,16 @@ def run_self_test(engine: Engine, store: Path, texts: Sequence[str]) -> Findings
     """Test an engine's model, and make the engine follow the decisions.
 
     Findings in ``store`` about the same engine are used again; new ones are written there. A start
-    is chosen on ``texts``, the sentences to score. Raises UserError for a model that cannot be
-    scored correctly.
+    is chosen on ``texts``, the sentences to score. Raises UserError for a model that fails a test.
     """
     path = store / FILE_NAME
     try:
         findings = Findings.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
         findings = Findings(checks={})
-    tested = f"{engine.key}|test {VERSION}"
-    if findings.engine != tested:
-        findings = engine.self_test().model_copy(update={"engine": tested})
+    tested_engine = f"{engine.key}|test {VERSION}"
+    if findings.engine != tested_engine:
+        findings = engine.self_test().model_copy(update={"engine": tested_engine})
         engine.follow(findings.decisions)
         if isinstance(engine, StartedEngine):  # its start is a decision, which is followed below
             start = choose_start(engine, texts)
@@ -245,7 +244,7 @@ def gap_by_later(score: Score, ids: Ids, longest: int) -> float:
     """
     sequence, replacement = np.random.default_rng(1).choice(ids, size=(2, longest)).astype(np.int32)
     cuts = sorted({max(1, n) for n in (longest // 8, longest // 4, longest // 2, longest - 1)})
-    # A row for each cut, and then a second row for every other cut.
+    # For each cut, the beginning alone; for every second cut, also a row with other ids after it.
     rows = [sequence[:cut] for cut in cuts]
     rows += [np.concatenate([sequence[:cut], replacement[cut:]]) for cut in cuts[1::2]]
     reference, *results = (score(encoded([row]))[0] for row in (sequence, *rows))

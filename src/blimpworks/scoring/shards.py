@@ -52,7 +52,7 @@ class ShardStore(ABC, Generic[R]):
     @staticmethod
     @abstractmethod
     def content(request: R) -> str:
-        """Return a text that is different for each request."""
+        """Return a text that identifies a request."""
 
     @classmethod
     def keys(cls, engine_key: str, requests: Iterable[R]) -> dict[R, str]:
@@ -89,6 +89,7 @@ class ShardStore(ABC, Generic[R]):
 
     def _add(self, shard: Path, rows: pa.Table) -> None:
         for key, status in zip(rows["key"].to_pylist(), rows["status"].to_pylist(), strict=True):
+            # A later row replaces only a failed one.
             if self.status_of.get(key, OK) in self.failed or key not in self.shard_of:
                 self.shard_of[key], self.status_of[key] = shard, status
 

@@ -3,8 +3,7 @@
 ``run.score_items`` calls ``requests_of`` and ``score_shards``. A row's key is a hash of the
 engine's key and the request: a score is used again only if nothing that decides it has changed.
 If languages are added later, their sentences are in other batches than if all were scored together.
-With some engines, this changes the last digits of scores. For example (``ends`` are character
-offsets of tokens)::
+With some engines, this changes the last digits of scores. For example::
 
     Request("The dog barks.")  ->  ids [464, 3290, 21405, 13], ends [3, 7, 13, 14],
                                    logprobs [-3.1, -8.2, -6.0, -1.2], status "ok"
@@ -104,7 +103,7 @@ def nothing_scored(count: int) -> np.ndarray:
 
 Shard = Sequence[Request]
 """Requests whose rows are written into one file."""
-OK, TOO_LONG, EMPTY, NOT_FINITE = "ok", "too_long", "empty", "not_finite"
+OK, TOO_LONG, EMPTY, NOT_FINITE = "ok", "too_long", "empty", "not_finite"  # see score_shard
 FAILED = frozenset({*get_args(Failure), NOT_FINITE})
 """Statuses of failures that may not recur on another machine, in another number format or later."""
 SCHEMA = pa.schema(
@@ -168,8 +167,8 @@ def score_shards(
     If ``watch`` ends the run, the shards that have begun are finished. Any other exception, such as
     an interrupt, closes ``engine``, so that no time is spent on shards that will not be written.
     """
-    begun = deque[tuple[Shard, Callable[[], pa.Table]]]()  # each with a function for its rows
-    ending: Exception | None = None
+    begun = deque[tuple[Shard, Callable[[], pa.Table]]]()  # the function returns the shard's rows
+    ending: Exception | None = None  # raised by ``watch``
     with ThreadPoolExecutor(engine.parallel_batches) as threads:
         try:
             for shard, encoded in zip(shards, encode_ahead(engine, shards), strict=True):
@@ -225,14 +224,14 @@ def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encod
 
     Rows are of ``SCHEMA``. ``status`` is ``ok``, ``too_long`` (for the model's context), ``empty``
     (no token can be scored), ``not_finite`` (a token's score is no number), or an
-    ``engine.Failure``. The lists ids, logprobs and ends have equal lengths; logprobs is NaN for an
-    unscored token.
+    ``engine.Failure``. The lists ids, logprobs (NaN if unscored) and ends have equal lengths.
     """
     # A text with steps is scored by these: texts that each give the score of one of its last tokens
     # (``Encoded.steps``). Any other text is scored by itself.
     limit = engine.limit
     texts = [text for tokens in encoded for text in tokens.steps or (tokens,)]
     fits = [limit is None or len(text.ids) <= limit for text in texts]
+    # Results in the order of ``texts``; the engine gets only those that fit.
     fitting_results = iter(engine.logprobs([*compress(texts, fits)]))
     results = iter([next(fitting_results) if fit else TOO_LONG for fit in fits])
 
@@ -241,7 +240,7 @@ def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encod
         result: LogProbs | str = nothing_scored(len(tokens.ids))
         if not tokens.steps:
             result = next(results)
-        # The steps give the scores of the last tokens.
+        # Each step gives the score of one of the last tokens.
         for position, step in enumerate(tokens.steps, start=len(tokens.ids) - len(tokens.steps)):
             step_result = next(results)
             if isinstance(step_result, str):

@@ -96,8 +96,9 @@ def _spans(text: str, ends: Sequence[int]) -> list[Span]:
 def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -> list[ScoredWord]:
     """Return the words of a sentence, each with the sum of its tokens' log-probabilities [nats].
 
-    ``ends`` and ``logprobs`` have an element for each token. A last token without characters counts
-    as a word. A text without spaces, such as Chinese, is divided at its tokens.
+    ``ends`` and ``logprobs`` have an element for each token. With the ends 3, 7, 8 and the values
+    -1, -2, -3, "the dogs" has the words "the" (-1) and "dogs" (-5). A last token without characters
+    counts as a word. A text without spaces, such as Chinese, is divided at its tokens.
     """
     spans = _spans(text, ends)
     if not spans:
@@ -115,9 +116,9 @@ def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -
     word_of_token = np.minimum(word_of_token, len(spans) - 1)
     values = np.array([np.nan if value is None else value for value in logprobs], np.float64)
     has_end_token = len(ends) > 1 and ends[-1] == ends[-2] == len(text)
-    in_words = slice(None, -1) if has_end_token else slice(None)
+    without_end = slice(None, -1) if has_end_token else slice(None)
     scored_words = [
-        _scored_word(text[start:end], values[in_words][word_of_token[in_words] == number])
+        _scored_word(text[start:end], values[without_end][word_of_token[without_end] == number])
         for number, (start, end) in enumerate(spans)
     ]
     return [*scored_words, _scored_word(END, values[-1:])] if has_end_token else scored_words
@@ -175,7 +176,7 @@ def overlaps_with_space(
     """Return whether each token overlaps a region, or is in the white space before it [tokens].
 
     ``space`` is the start of the white space. Some tokenizers give a space its own token, others
-    put it into the next word's token. With it, all words continue the same prefix.
+    put it into the next word's token. With the space, scored tokens always follow the same text.
     """
     is_space = (starts >= space) & (ends <= first) & (ends > starts) & (np.asarray(first) >= 0)
     tokens: NDArray[np.bool_] = overlaps(starts, ends, first, after) | is_space

@@ -56,6 +56,7 @@ class Decoder:
         """Split ``model`` before its head if logits stay the same; only this class may run it."""
         self._model, self._workers = model, workers
         ids = torch.arange(8, device=model.device)[None]
+        # Some classes of models have no argument ``use_cache``.
         parameters = signature(model.forward).parameters
         self._options = {"use_cache": False} if {"use_cache", "kwargs"} & parameters.keys() else {}
         with torch.inference_mode(), single_thread():
@@ -147,14 +148,14 @@ class Decoder:
         flat = ids[np.arange(3 * third) < lengths[:, None]]
         trie = build_trie(flat, lengths)
         passes = packed_passes(trie, plan_rows(trie, 5 * third), 1 << 10)
-        plain, _ = self.run(padded_passes(flat, lengths, 1 << 10), len(flat))
+        padded_values, _ = self.run(padded_passes(flat, lengths, 1 << 10), len(flat))
         try:
             if not self._uses_position_ids():
                 return NO_POSITIONS
-            packed = self.run(passes, len(trie.token))[0][trie.paths]
+            packed_values = self.run(passes, len(trie.token))[0][trie.paths]
         except hub_loading.FOREIGN as error:
             return " ".join(str(error).split())[:200]
-        difference = float(np.nanmax(np.abs(packed - plain)))
+        difference = float(np.nanmax(np.abs(packed_values - padded_values)))
         if difference <= hub_loading.TOLERANCE[self._model.dtype]:  # false for NaN
             return None
         return f"log-probabilities differ by {difference:.2g}"
@@ -182,6 +183,7 @@ class TransformersEngine(StartedEngine, HubEngine):
 
     @property
     def _longest_shared(self) -> int:
+        # Longer sequences stay out of the tree; the self-test compares rows without any tree.
         return 0 if self._sharing == "never" or self._testing else self._longest_packed
 
     @property
@@ -195,11 +197,11 @@ class TransformersEngine(StartedEngine, HubEngine):
         """Test causality and shared prefixes too. Raises UserError for a model that looks ahead."""
         ids = np.unique(np.concatenate(rows))
         longest = len(rows[-1])
-        ahead = gap_by_later(self.logprobs, ids, longest)
-        if not ahead <= self._tolerance():
+        gap = gap_by_later(self.logprobs, ids, longest)
+        if not gap <= self._tolerance():
             raise UserError(
                 f"{self._directory}: {type(self._loaded.model).__name__} looks ahead: a token's "
-                f"log-probability changes by {ahead:.2g} nats with what follows; expected a causal "
+                f"log-probability changes by {gap:.2g} nats with what follows; expected a causal "
                 "model. Correct config.json (is_decoder: true), or score it as the masked model "
                 "that it is (architectures: …ForMaskedLM)."
             )
@@ -217,8 +219,8 @@ class TransformersEngine(StartedEngine, HubEngine):
             return decisions
         # ``none`` stays out of the key: in float32, earlier versions did not share prefixes either,
         # so their scores stay valid.
-        same = self._dtype == torch.float32 or reason == NO_POSITIONS
-        return decisions | {"sharing": "none" if same else "never"}
+        was_unshared = self._dtype == torch.float32 or reason == NO_POSITIONS
+        return decisions | {"sharing": "none" if was_unshared else "never"}
 
     def follow(self, decisions: Mapping[str, str]) -> None:
         if "sharing" in decisions:
@@ -251,8 +253,8 @@ class TransformersEngine(StartedEngine, HubEngine):
         lengths = np.array([lead + len(encoded.ids) for encoded in batch], dtype=np.int64)
         values, ran_out = nothing_scored(len(flat)), np.zeros(len(flat), dtype=bool)
         # Long sequences are not put in the tree, since all its rows would be as long.
-        short = lengths <= self._longest_shared
-        for chosen, score in ((short, self._packed), (~short, self._padded)):
+        is_short = lengths <= self._longest_shared
+        for chosen, score in ((is_short, self._packed), (~is_short, self._padded)):
             if chosen.any():
                 where = np.repeat(chosen, lengths)
                 values[where], ran_out[where] = score(flat[where], lengths[chosen])

@@ -7,8 +7,7 @@ log-probability. Transformers compute the tree in rows (see ``passes``), LSTMs l
 ``lengths`` [sequences] the number of tokens of each sequence.
 
 The tree below is that of ``a b c``, ``a b d`` and ``a e``. A model predicts ``c`` and ``d`` from
-its state at ``b``. So it computes only *inner* nodes, which have children: two tokens in place of
-eight::
+its state at ``b``. So it computes only *inner* nodes, which have children: two tokens, not eight::
 
     node   0 a   1 b   2 c   3 d   4 e
     parent -1    0     1     1     0
@@ -73,8 +72,7 @@ def _ends(node: Numbers, is_token: Mask, is_new: Mask) -> Numbers:
 def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     """Build the prefix tree of sequences, which may be equal or empty; ids are not negative.
 
-    The nodes do not depend on the order of sequences. Without ``merge``, only equal sequences have
-    a common path.
+    The order of sequences changes no node. Without ``merge``, only equal sequences share a path.
     """
     # Sequences become rows of a table, in the order of their ids. So each row has its longest
     # common prefix with the row before it. Each cell after this prefix is a new node:
@@ -92,8 +90,9 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     differs[:1, 0] = True
     prefix_length: Numbers = differs.argmax(axis=1)
     if not merge:
-        # Keep a common prefix only if it is the whole of both sequences. ``np.roll`` moves the
-        # length of the row before to each row. The first row has no prefix in common anyway.
+        # Only a complete sequence that equals the one before counts as a common prefix. ``np.roll``
+        # gives each row the length of the row before it, and the first row, which has no common
+        # prefix, that of the last.
         counts = is_token.sum(axis=1)
         prefix_length[prefix_length < np.maximum(counts, np.roll(counts, 1))] = 0
     # A node is numbered where it is new, and repeated in the rows below with the same prefix.

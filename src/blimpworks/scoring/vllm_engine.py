@@ -27,12 +27,11 @@ from blimpworks.scoring.hub_loading import DTYPES, TOLERANCE, HubTokenizer, chec
 from blimpworks.scoring.store import nothing_scored
 from blimpworks.scoring.vllm_server import MODEL, Setup, Trouble, VllmServer, is_full, make_setup
 
-Prompt = list[int]
+Prompt = list[int]  # ids
 P = TypeVar("P")  # a request to vLLM, such as a prompt
 R = TypeVar("R")  # its result, such as log-probabilities
 Outcome = list[R] | Trouble
-"""Results of a batch, or its trouble: "lost" (no answer, as the server ended), "stray" (another
-server answered), "deadly" (this batch ended it), "refused" or "out_of_memory" (its answer)."""
+"""Results of a batch, or why it has none; see ``Trouble``."""
 Attempt = Callable[[list[list[P]]], list[Outcome[R]]]
 """Function that runs batches, and returns the outcome of each."""
 
@@ -102,7 +101,7 @@ class ServedModel(Generic[P, R]):
         # A request that was answered. A new server gets this request first. If the server does not
         # answer it, the server is broken, and no other request is the cause of its death.
         self._answered: list[P] = []
-        self._is_sound = True
+        self._is_sound = True  # whether the present server has answered ``_answered``
 
     def ask(self, requests: Sequence[P]) -> list[R | Failure]:
         """Return the result or failure of each request.
@@ -193,7 +192,7 @@ class InProcessModel(Generic[P, R]):
 
     @cached_property
     def _model(self) -> Any:
-        # vLLM reads these variables at its import. Without a second process, none stays behind.
+        # vLLM reads these variables at its import. No second process can then outlive this one.
         environment = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
         os.environ.update(self._setup.environment() | environment)
         if not self._setup.gpus:  # torch chose a number if it was imported before
@@ -326,7 +325,7 @@ def score_encoded(
         prompt = [*prefix, *text.ids.tolist()]
         if max(prompt, default=0) >= vocabulary:
             results[i] = "refused"
-        elif len(prompt) > max(1, len(prefix)):
+        elif len(prompt) > max(1, len(prefix)):  # vLLM scores all ids but the first
             prompts[i] = prompt
     rows = score([*prompts.values()]) if prompts else []
     for i, row in zip(prompts, rows, strict=True):
@@ -334,7 +333,7 @@ def score_encoded(
             results[i] = row
             continue
         row[np.isnan(row)] = np.inf  # NaN means "not scored", so the model's NaN is marked by inf
-        # The row begins at the prompt's second id, because vLLM does not score the first.
+        # The row begins at the prompt's second id. Put a value before it, and cut the prefix off.
         results[i] = np.concatenate([nothing_scored(1), row])[len(prefix) :]
     return results
 
@@ -384,16 +383,16 @@ class VllmEngine(selftest.StartedEngine):
         checks["limit"] = str(self._longest - 1)
         hub, prefix = self.tokenizer.hub, self.tokenizer.prefix
         ids = selftest.ordinary_ids(hub, prefix, self._vocabulary, self._directory)
-        ahead = selftest.gap_by_later(self.logprobs, ids, min(64, self.limit))
-        if not ahead <= TOLERANCE[self._dtype]:
+        later_gap = selftest.gap_by_later(self.logprobs, ids, min(64, self.limit))
+        if not later_gap <= TOLERANCE[self._dtype]:
             raise UserError(
                 f"{self._directory}: log-probabilities by vLLM are no numbers, or change by "
-                f"{ahead:.2g} nats with what follows; expected a causal model with all its "
+                f"{later_gap:.2g} nats with what follows; expected a causal model with all its "
                 "weights. Score it with the engine transformers, which says what is wrong."
             )
         checks["causality"] = "no token depends on what follows it"
-        drawn = np.random.default_rng(0).choice(ids, min(64, self.limit)).astype(np.int32)
-        (row,) = self.logprobs(selftest.encoded([drawn]))
+        random_ids = np.random.default_rng(0).choice(ids, min(64, self.limit)).astype(np.int32)
+        (row,) = self.logprobs(selftest.encoded([random_ids]))
         if not isinstance(row, str) and len(row) > 2 and np.ptp(row[1:]) < ALIKE:
             raise UserError(
                 f"{self._directory}: vLLM gives {len(row) - 1} tokens drawn at random the same "

@@ -89,7 +89,7 @@ class Setup:
 
     @property
     def gpus(self) -> int:
-        """Number of GPUs for the model; 0 on a CPU."""
+        """Number of GPUs for the model, by default all; 0 on a CPU."""
         return self.machine.gpus and (self.options.tensor_parallel or self.machine.gpus)
 
     def name(self) -> str:
@@ -184,9 +184,9 @@ MODEL = "model"
 """Name of the model in requests."""
 ENTRIES = ("vllm.entrypoints.launchers.api_server.entry", "vllm.entrypoints.openai.api_server")
 """Modules that start vLLM's server: in present versions, and in versions up to 0.24."""
-# With an executor in the engine's process there is no third process, which would wait for the
-# second by spinning. vLLM refuses the executor's short name on CPUs, because it cannot set the
-# number of threads then; here the environment does.
+# With an executor in the engine's process there is no third process, which would keep a core busy
+# while it waits. vLLM refuses the executor's short name on CPUs, because it could not set the
+# number of threads then; here the environment sets it.
 SINGLE_PROCESS = "vllm.v1.executor.uniproc_executor.UniProcExecutor"
 ERROR = re.compile(r"(?:^|[\]\s])((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit): .+)$")
 """Matches a log's line such as ``(EngineCore) torch.OutOfMemoryError: CUDA out of memory``."""
@@ -199,7 +199,7 @@ SECOND_HAND = (
 """Texts of errors that only follow from another error, whose message says the cause."""
 FULL = ("out of memory", "outofmemory", "allocate memory", "bad_alloc", "memoryerror")
 LONGEST_TEMPORARY = 107 - len("/blimpworks-vllm.12345678-1234567.12345678.tmp/") - 36
-"""Longest path of a temporary directory in which vLLM's sockets (36 bytes) fit into 107 bytes."""
+"""Longest path for temporary files: Linux allows 107 bytes for a socket's path, 36 are vLLM's."""
 LOG_INTERVAL = 15.0
 """Time between two log lines while the server starts [s]."""
 
@@ -241,9 +241,9 @@ def free_port(address: str) -> int:
 
 def make_directory() -> Path:
     """Make a directory for a server's log and sockets; paths of sockets must be short."""
-    short = len(os.fsencode(tempfile.gettempdir())) <= LONGEST_TEMPORARY
+    is_short = len(os.fsencode(tempfile.gettempdir())) <= LONGEST_TEMPORARY
     # Makes a directory with a random name, which only this user can open.
-    return new_scratch("blimpworks-vllm", None if short else Path("/tmp"))  # noqa: S108
+    return new_scratch("blimpworks-vllm", None if is_short else Path("/tmp"))  # noqa: S108
 
 
 def server_module() -> str:
@@ -285,10 +285,11 @@ REFUSED = (400, 413, 422)
 """HTTP statuses that mean a fault of the prompts."""
 STRAY = (401, 403, 404)
 """HTTP statuses of another server, which does not know the token or the model."""
-PATH = "/v1/completions"
+PATH = "/v1/completions"  # where vLLM answers prompts
 Trouble = Literal["out_of_memory", "refused", "lost", "deadly", "stray"]
-"""Reasons why a batch has no results. ``lost``: the server is gone, perhaps because of another
-batch; ``deadly``: the batch killed the server; ``stray``: another server answered."""
+"""Reasons why a batch has no results. ``out_of_memory`` and ``refused`` are the server's answers.
+``lost``: the server is gone, perhaps because of another batch; ``deadly``: the batch killed the
+server; ``stray``: another server answered."""
 
 
 def trouble(status: int, body: bytes) -> Trouble:
@@ -415,8 +416,8 @@ class VllmServer:
 
     def ran_full(self) -> bool:
         """Return whether memory ran out, from the log and the signal that ended the server."""
-        killed = self._supervisor and self._supervisor.returncode == 128 + signal.SIGKILL
-        return bool(killed) or is_full(self.read_log())
+        was_killed = self._supervisor and self._supervisor.returncode == 128 + signal.SIGKILL
+        return bool(was_killed) or is_full(self.read_log())
 
     def failure(self, event: str, error: type[UserError] = UserError) -> UserError:
         """Return an error that names the ``event``, with the reason from the log; keep the log."""

@@ -16,10 +16,11 @@ from types import FrameType
 
 GRACE = 8.0
 """Time for the command to end before it is killed [s]."""
-PR_SET_CHILD_SUBREAPER = 36
+PR_SET_CHILD_SUBREAPER = 36  # number of an option of Linux's prctl
 
 
 def _reap() -> bool:
+    """Take the exit statuses of children that have ended; return whether others still run."""
     with contextlib.suppress(ChildProcessError):
         while True:
             number, _ = os.waitpid(-1, os.WNOHANG)
@@ -61,7 +62,7 @@ def main(command: list[str]) -> int:
     threading.Thread(target=_await_end_of_input, daemon=True).start()
     status = server.wait()
     end_group(server.pid)
-    return status if status >= 0 else 128 - status
+    return status if status >= 0 else 128 - status  # signal 9 is the status -9, 137 in a shell
 
 
 if __name__ == "__main__":

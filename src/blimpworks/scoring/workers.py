@@ -10,8 +10,8 @@ import torch
 
 from blimpworks.models.fitting import single_thread
 
-A = TypeVar("A")
-B = TypeVar("B")
+A = TypeVar("A")  # argument of a function
+B = TypeVar("B")  # its result
 
 
 class once(cached_property[A]):

@@ -52,6 +52,7 @@ def plan_crate(
     """
     campaign, results = tables.campaign_of(campaign_file, results)
     exhibits = tables.find_exhibits(results, chosen)
+    # Comparisons with printed numbers are of all exhibits, so a choice of exhibits leaves them out.
     comparisons = [results / "reproduction" / f"{form}.csv" for form in ("published", "measured")]
     comparisons = [path for path in comparisons if path.is_file() and not chosen]
     jobs = jobs_behind([*(exhibit.cells for exhibit in exhibits), *comparisons])
@@ -70,7 +71,8 @@ def plan_crate(
 def write_crate(plan: tables.CratePlan, output: Path) -> str:
     """Write a crate to ``output``; return a summary. Raises UserError as ``new_directory`` does."""
     jobs = plan.jobs
-    # Files that are copied as they are, with their paths in the crate.
+    # Files that are copied as they are, with their paths in the crate. Products of an exhibit's job
+    # beside its cells are the exhibit in several formats.
     unchanged: dict[Path, Path] = {}
     for exhibit in plan.exhibits:
         for entry in jobs.makers[jobs.key(exhibit.cells)]["outputs"]:
@@ -91,44 +93,52 @@ def write_crate(plan: tables.CratePlan, output: Path) -> str:
         write_text(root / campaign, plan.relative(plan.campaign_file.read_text(encoding="utf-8")))
         unchanged[plan.campaign_file] = campaign
         copies = tables.copy_tables(plan.behind, root, packed=plan.gzip)
-        paths = {(copy.table_kind, copy.original): copy.path.as_posix() for copy in copies}
-        pairs = zip(plan.behind["source"], plan.behind["original"], strict=True)
-        files = [paths[pair] for pair in pairs]
-        modules = [
-            (record["verb"], record["code"], module, sha256)
-            for record in jobs.by_output.values()
-            for module, sha256 in record["sources"].items()
-        ]
         cells = tables.all_cells(plan.exhibits)
-        written = {
-            "cells": cells,
-            # Files of the crate with the rows that the cells of an exhibit select from.
-            "sources": plan.behind.drop(columns="original").assign(file=files),
-            # Modules by version of a command.
-            "code": pd.DataFrame(sorted({*modules}), columns=["verb", "code", "module", "sha256"]),
-        }
-        columns = {name: dict.fromkeys(map(str, frame)) for name, frame in written.items()}
-        for copy in copies:
-            columns.setdefault(copy.table_kind, {}).update(dict.fromkeys(copy.columns))
-        for name, frame in {**written, "dictionary": tables.dictionary(columns)}.items():
-            tables.write_csv(frame, root / f"{name}.csv")
+        write_overviews(root, plan, cells, copies)
         for folder in sorted(path for path in (root / "items").glob("*") if path.is_dir()):
-            in_folder = [copy for copy in copies if copy.path.parent == folder.relative_to(root)]
-            originals = [copy.original for copy in in_folder]
+            originals = [c.original for c in copies if c.path.parent == folder.relative_to(root)]
             write_croissant(folder, plan, tables.item_licences(originals, plan))
-        codes = [
+        sections = [
             f"## {name}\n\n```python\n{formula_code(name)}```\n"
             for name in sorted(cells["formula"].unique())
         ]
-        write_text(root / "formulas.md", "\n".join([tables.TEXTS["formulas_head"], *codes]))
+        write_text(root / "formulas.md", "\n".join([tables.TEXTS["formulas_head"], *sections]))
         write_text(root / "README.md", plan.relative(readme(root, plan, cells, copies)))
-        copied = {copy.original: copy.path for copy in copies if copy.original.suffix == ".csv"}
-        changed = {copy.path: copy.original for copy in copies if copy.original not in copied}
-        paths_in_crate = copied | unchanged
-        entities = write_graph(root, plan, settings=campaign, paths=paths_in_crate, copies=changed)
+        # Tables that were CSV files already are copied unchanged; others are converted.
+        was_csv = {copy.original: copy.path for copy in copies if copy.original.suffix == ".csv"}
+        converted = {copy.path: copy.original for copy in copies if copy.original not in was_csv}
+        paths = was_csv | unchanged
+        entities = write_graph(root, plan, settings=campaign, paths=paths, copies=converted)
         sizes = [path.stat().st_size for path in root.rglob("*") if path.is_file()]
     contents = f"{len(sizes)} files, {sum(sizes) / 1e6:.1f} MB, {len(cells)} cells"
     return f"{contents}, {len(jobs.by_output)} jobs, {entities} entities"
+
+
+def write_overviews(
+    root: Path, plan: tables.CratePlan, cells: pd.DataFrame, copies: Sequence[tables.Copied]
+) -> None:
+    """Write CSV tables of all cells, of their sources, of code, and of the columns of tables."""
+    paths = {(copy.table_kind, copy.original): copy.path.as_posix() for copy in copies}
+    pairs = zip(plan.behind["source"], plan.behind["original"], strict=True)
+    files = [paths[pair] for pair in pairs]
+    modules = {
+        (record["verb"], record["code"], module, sha256)
+        for record in plan.jobs.by_output.values()
+        for module, sha256 in record["sources"].items()
+    }
+    overviews = {
+        "cells": cells,
+        # Files of the crate with the rows that the cells of an exhibit select from.
+        "sources": plan.behind.drop(columns="original").assign(file=files),
+        # Modules by version of a command.
+        "code": pd.DataFrame(sorted(modules), columns=["verb", "code", "module", "sha256"]),
+    }
+    # Names of columns by kind of table, each once, in order.
+    columns = {name: dict.fromkeys(map(str, frame)) for name, frame in overviews.items()}
+    for copy in copies:
+        columns.setdefault(copy.table_kind, {}).update(dict.fromkeys(copy.columns))
+    for name, frame in {**overviews, "dictionary": tables.dictionary(columns)}.items():
+        tables.write_csv(frame, root / f"{name}.csv")
 
 
 EXPRESSIONS = {
@@ -144,18 +154,15 @@ EXPRESSIONS = {
 def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
     """Return a cell for the README, preferably a simple one of a table, and its formula as code."""
     order = [*EXPRESSIONS]
+
+    def complexity(cell: Mapping[Any, Any]) -> tuple[int, bool, bool, int]:
+        is_measured, is_of_table = cell["form"] == "measured", cell["exhibit"].startswith("table")
+        return order.index(cell["formula"]), not is_measured, not is_of_table, len(cell["filter"])
+
     with_formula = cells[cells["formula"].isin(order)].to_dict("records")
     if not with_formula:
         return cells.iloc[0].to_dict(), "rows  # and now its formula: see formulas.md"
-    best = min(
-        with_formula,
-        key=lambda cell: (
-            order.index(cell["formula"]),
-            cell["form"] != "measured",
-            not cell["exhibit"].startswith("table"),
-            len(cell["filter"]),
-        ),
-    )
+    best = min(with_formula, key=complexity)
     return best, EXPRESSIONS[best["formula"]]
 
 
@@ -217,8 +224,9 @@ def _names_in(code: CodeType) -> Iterator[str]:
 def _code_of(value: Any, seen: set[int], package: str = "blimpworks") -> Iterator[str]:
     """Yield the source of a formula, function, class or object, after the code that it uses.
 
-    Imports and constants that the source names come first. ``package`` is that of the function that
-    uses ``value``; a paper may be outside this repository.
+    Imports and constants that the source names come first. ``seen``: ids of objects whose code was
+    yielded before. ``package``: package of the function that uses ``value``, since a paper may be
+    outside this repository.
     """
     if id(value) in seen:
         return
@@ -231,6 +239,7 @@ def _code_of(value: Any, seen: set[int], package: str = "blimpworks") -> Iterato
         yield from _code_of(value.func, seen)
         yield "from functools import partial\n"
     elif inspect.isfunction(value) or _is_ours(value, package) or _is_ours(type(value), package):
+        # Of an object, the source is that of its class.
         definition = value if hasattr(value, "__qualname__") else type(value)
         is_lambda = definition.__qualname__.endswith("<lambda>")
         source = _expression(value) if is_lambda else inspect.getsource(definition)
@@ -248,11 +257,12 @@ def _code_of(value: Any, seen: set[int], package: str = "blimpworks") -> Iterato
                 yield from _code_of(mentioned, seen, package)
             elif mentioned is not None:
                 yield _import_of(name, module)
+        # Variables of the function around this one become constants.
         variables = inspect.getclosurevars(value).nonlocals if inspect.isfunction(value) else {}
-        for name, content in variables.items():  # of the function around this one
+        for name, content in variables.items():
             yield from _code_of(content, seen)
             yield f"{name} = {_expression(content)}\n"
-        if not is_lambda:
+        if not is_lambda:  # a lambda is written where it is used
             yield source
 
 

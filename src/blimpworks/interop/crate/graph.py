@@ -7,8 +7,7 @@ entity is a JSON object with ``@id``, ``@type`` and properties, which may refer 
 
 The ``@id`` of a file in the crate is its path. For a file outside the crate that a job read or
 wrote, it is ``#`` and the path. The vocabulary is that of RO-Crate 1.1 with the profiles in
-texts.yaml. A job is one run of a command.
-Facts on it are from its provenance record: inputs, outputs, parameters, times.
+texts.yaml. A job is one run of a command, of which a provenance record has all facts.
 """
 
 import hashlib
@@ -38,7 +37,7 @@ from blimpworks.records.reading import Record
 # RO-Crate 1.1 has no term for checksums; this one is from the vocabulary of workflow runs.
 TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 WORKFLOW = "workflow/Snakefile"
-DONE = "http://schema.org/CompletedActionStatus"
+DONE = "http://schema.org/CompletedActionStatus"  # status of every job
 Entity = Any
 """An entity of rocrate, which has no types."""
 
@@ -148,9 +147,9 @@ class Graph:
         """Add a job with inputs, products, parameters, command and times."""
         git, platform, shorten_paths = record["git"], record["host"]["platform"], self.plan.relative
         state = " with local changes" if git["clean"] is False else ""  # None: not known
-        first = shorten_paths(record["outputs"][0]["path"])
-        where = f"Commit {git['commit'] or 'unknown'}{state}, on {platform}."
-        noted = shorten_paths(json.dumps(record["notes"], ensure_ascii=False, sort_keys=True))
+        first_output = shorten_paths(record["outputs"][0]["path"])
+        commit = f"Commit {git['commit'] or 'unknown'}{state}, on {platform}."
+        notes = shorten_paths(json.dumps(record["notes"], ensure_ascii=False, sort_keys=True))
         params = []
         for name, value in record["params"].items():
             is_text = isinstance(value, str)
@@ -158,10 +157,10 @@ class Graph:
             identifier = f"#parameter/{quote(name)}/{_digest(text)}"
             params.append(self.add(identifier, "PropertyValue", name=name, value=text))
         return self.add(
-            f"#job/{quote(first.lstrip('/'))}",
+            f"#job/{quote(first_output.lstrip('/'))}",
             "CreateAction",
-            name=f"{record['verb']}: {first}",
-            description=f"{where} Noted: {noted}",
+            name=f"{record['verb']}: {first_output}",
+            description=f"{commit} Noted: {notes}",
             instrument=self.tool(record),
             object=_single_or_list([*map(self.original, record["inputs"]), *params]),
             result=_single_or_list([*map(self.original, record["outputs"])]),
@@ -172,7 +171,7 @@ class Graph:
         )
 
     def slot(self, name: str, meaning: str, files: Sequence[Entity]) -> Entity:
-        """Add an input or output of the workflow, and link its files in this run with it."""
+        """Add an input or output of the workflow, and link the files that it had in this run."""
         slot = self.add(
             f"#workflow/{name}",
             "FormalParameter",
@@ -205,8 +204,8 @@ def write_graph(
 ) -> int:
     """Write the graph for the files below ``root``; return the number of entities.
 
-    ``settings`` is the path of the campaign file in the crate. ``paths`` leads into the crate:
-    {file: its path there}. ``copies`` leads out: {path of a CSV file there: table it is made from}.
+    ``settings`` is the campaign file's path in the crate. ``paths`` is {file: path of its unchanged
+    copy in the crate}, ``copies`` {path of a CSV file in the crate: table that it was made from}.
     """
     graph, jobs = Graph(root, plan, paths), plan.jobs
     crate, records = graph.crate, [*jobs.by_output.values()]
@@ -225,7 +224,7 @@ def write_graph(
             properties["alternateName"] = plan.relative(originals[path].as_posix())
         crate.add_file(dest_path=path, properties=properties)
 
-    # The workflow with its commands, and its run by the authors. Jobs share commands.
+    # The workflow with its commands (several jobs may run one command), and its run by the authors.
     tools = {tool["@id"]: tool for tool in map(graph.tool, records)}
     properties = {
         "name": "blimpworks",

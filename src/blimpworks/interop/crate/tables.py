@@ -19,6 +19,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from blimpworks.audit.cells import CELLS_SUFFIX
@@ -135,7 +136,7 @@ def authors_of(authors: Sequence[str]) -> list[str]:
 
 
 def campaign_of(source: Path, results: Path) -> tuple[Campaign, Path]:
-    """Read a campaign; return it and its results' path in records. UserError for other results."""
+    """Return a campaign, and its results' path as in records. UserError if ``results`` is other."""
     campaign = load_campaign(source)
     campaign_results = Path(campaign.pathvars.results)
     if not results.is_dir():
@@ -229,8 +230,7 @@ FOLDERS = {
     **dict.fromkeys(("sentences", "tokens", "lexicon"), ("lang",)),
 }
 """Columns that are taken from the components of a table's path, by kind of table."""
-# Columns with text of treebanks, which have their own licences: cells only count sentences and
-# words.
+# Columns that are left out: text of treebanks has their licences, and no cell needs it.
 LEFT_OUT = {"sentences": ("text", "comments"), "tokens": ("form", "lemma", "misc")}
 
 
@@ -244,8 +244,8 @@ def read_table(table_kind: str, original: Path) -> pd.DataFrame:
     frame = frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
     for column in frame:
         first = frame[column].dropna().head(1)
-        # A list is a numpy array here, but a number of numpy has ``tolist``, too: no dimensions.
-        if len(first) and hasattr(first.iloc[0], "tolist") and first.iloc[0].ndim:
+        # A column of lists has numpy arrays here.
+        if len(first) and isinstance(first.iloc[0], np.ndarray):
             frame[column] = frame[column].map(
                 lambda array: json.dumps(array.tolist(), ensure_ascii=False), na_action="ignore"
             )
@@ -287,7 +287,7 @@ def tables_behind(
         cells = read_parquet(exhibit.cells, columns=["source"])
         table_kinds: list[str] = cells["source"].unique().to_pylist()
         if "judgements" in table_kinds:
-            # No cell is computed from these, but readers of judgements need them.
+            # No cell is computed from items and accuracies, but readers of judgements need them.
             table_kinds += ["items", "accuracies"]
         for table_kind in dict.fromkeys([*table_kinds, *further]):
             for table in nearest(ancestors, table_kind):
@@ -370,7 +370,7 @@ def retrieved_files(jobs: Jobs) -> set[Path]:
 
 
 def sources_behind(jobs: Jobs, campaign: Campaign) -> dict[Path, Pinned]:
-    """Return the catalogue's rows by downloaded file, which they have the checksum of.
+    """Return the catalogue's row of each downloaded file, found by the SHA-256 of the file.
 
     A file that the catalogue does not have is left out. Raises UserError for a bad catalogue.
     """
@@ -426,7 +426,7 @@ def item_licences(items: Iterable[Path], plan: CratePlan) -> list[str]:
     return [*licences_behind(jobs, sources_behind(jobs, plan.campaign), plan.results)]
 
 
-ANY = "*"
+ANY = "*"  # stands for all tables, or for all columns
 Descriptions = Mapping[tuple[str, str], tuple[str, str]]
 """(unit, meaning), keyed by (table, column); the table is ``*`` where all tables agree."""
 
