@@ -5,6 +5,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM, AutoTokenizer
@@ -452,6 +453,22 @@ def test_a_shard_is_answered_in_halves_where_memory_runs_out(chat, run, monkeypa
 def test_reasoning_is_no_answer(text, opened, last, first):
     assert strip_reasoning(text, opened=opened) == last
     assert strip_reasoning(text, "first", opened=opened) == first
+
+
+def test_logits_that_a_number_format_cannot_hold_are_refused(raw, run, tmp_path):
+    """In float16, the largest number is 65,504."""
+    checkpoint = tiny.copied(raw, tmp_path / "large", dtype="float16")
+    path = checkpoint.with_name("model.safetensors")
+    weights = load_file(path)
+    name = next(name for name in weights if name.endswith("norm.weight"))
+    save_file(weights | {name: weights[name] * 1e6}, path, metadata={"format": "pt"})
+    seal(checkpoint, read_description(checkpoint))
+    with pytest.raises(
+        UserError, match=r"logits that are not numbers \(NaN\) in float16; expected"
+    ):
+        run(checkpoint, {"eng": QUESTIONS[:2]}, place="float16")
+    seal(checkpoint, read_description(checkpoint).model_copy(update={"dtype": "float32"}))
+    assert run(checkpoint, {"eng": QUESTIONS[:2]}, place="float32")
 
 
 @given(st.lists(st.sampled_from([START, END, "dog", " ", "\n"])).map("".join))

@@ -117,8 +117,19 @@ class TransformersGenerator(GenerationEngine):
                 input_ids=ids.to(self._device),
                 attention_mask=mask.to(self._device),
                 generation_config=config,
+                logits_processor=[self._refuse_nan],
                 **options,
             )
+
+    def _refuse_nan(self, _: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+        """Return ``logits``. Raises UserError if one is NaN, which would be chosen as the best."""
+        if logits.isnan().any():
+            raise UserError(
+                f"{self._directory}: the model computes logits that are not numbers (NaN) in "
+                f"{str(self._dtype).removeprefix('torch.')}; expected numbers. Choose "
+                "another dtype, such as float32, or another model."
+            )
+        return logits
 
     @cached_property
     def _company(self) -> Company:
