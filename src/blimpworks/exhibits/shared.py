@@ -328,7 +328,7 @@ def printed_statements(
 
     ``compute`` gets (row, column) and title of a number without a formula. It returns the
     recomputed cell, or None if the number cannot be recomputed. The errors are one sentence for a
-    caption; "." if there are none.
+    caption; empty if there are none.
     """
     cells: list[Cell] = []
     faults: list[str] = []
@@ -341,4 +341,4 @@ def printed_statements(
         elif computed := compute(position, title):
             cells.append(computed)
         faults += [f"{title}: {row['note']}"] if row["fault"] else []
-    return cells, "; ".join(faults) + "."
+    return cells, f"Errata: {'; '.join(faults)}." if faults else ""

@@ -356,8 +356,7 @@ def _check_tensors(
         raise UserError(f"{path} lacks {absent[0]}, a tensor of its architecture; {ORIGINAL}")
 
 
-CONV1D_MODELS = ("gpt2", "openai-gpt")
-"""Types of models whose layers (Conv1D) store weights as inputs × outputs."""
+CONV1D_MODELS = ("gpt2", "openai-gpt")  # their layers store weights as inputs × outputs
 
 
 class _Settings(BaseModel):
@@ -407,8 +406,7 @@ def merge_adapter(folder: Path) -> Path:
     checkpoint.refuse_quantised(checkpoint.quantisation_of(base), f"the base of {folder}, {label},")
     digest = sha256_of(folder / WEIGHTS)
     model_type = checkpoint.read_json(base / "config.json", "its settings").get("model_type")
-    is_conv1d = model_type in CONV1D_MODELS
-    if settings.fan_in_fan_out and not is_conv1d:
+    if settings.fan_in_fan_out and model_type not in CONV1D_MODELS:
         raise UserError(
             f"{folder / ADAPTER}: fan_in_fan_out is true, but expected false, because {label}, of "
             f"type {model_type!r}, stores weights as outputs × inputs. {MERGE}"
@@ -451,8 +449,7 @@ def merge_adapter(folder: Path) -> Path:
                 down, up = (matrices[f"{target}.lora_{side}.weight"].float() for side in "AB")
                 delta = scaling * (up @ down)
                 # GPT-2's output layer, which is not square, is stored as in other models.
-                is_square = up.shape[0] == down.shape[1]
-                if is_conv1d and (is_square or delta.shape != tensor.shape):
+                if model_type in CONV1D_MODELS and delta.T.shape == tensor.shape:
                     delta = delta.T
                 if delta.shape != tensor.shape:
                     raise UserError(
@@ -463,11 +460,9 @@ def merge_adapter(folder: Path) -> Path:
             save_file(tensors, made / path.name, metadata={"format": "pt"})
         if pending:
             raise UserError(
-                f"{folder / WEIGHTS} changes {min(pending)}, which {label} lacks; name the "
-                f"adapter's own base in {ADAPTER}."
+                f"{folder / WEIGHTS} changes {min(pending)}, absent in {label}; correct {ADAPTER}."
             )
-        # The adapter may have a tokenizer and a chat template, with which it was trained. The file
-        # of a template has precedence over the settings of a tokenizer.
+        # Copy the adapter's tokenizer and chat template, with which it was trained, if it has them.
         tokenizer = folder / "tokenizer_config.json"
         fields = checkpoint.read_json(tokenizer, "its settings") if tokenizer.exists() else {}
         templates = ("chat_template.jinja", "chat_template.json")
