@@ -65,8 +65,8 @@ def test_what_is_chosen_fits_on_one_node_and_holds_the_weights(parameters, kinds
     assert result.gpu_kind in kinds
     assert result.gpus <= result.gpu_kind.per_node
     assert result.weights_gb == parameters * BYTES[dtype]
-    assert result.weights_gb < result.each_gb * result.gpus
-    assert result.each_gb <= result.gpu_kind.memory_gb
+    assert result.weights_gb < result.gb_per_gpu * result.gpus
+    assert result.gb_per_gpu <= result.gpu_kind.memory_gb
     assert result.memory_mb <= result.gpu_kind.host_memory_gb * 1000
 
 
