@@ -299,7 +299,7 @@ def test_the_link_with_which_an_editor_locks_a_file_counts_for_nothing(tmp_path,
 
 def test_processes_that_end_one_after_the_other_keep_what_each_has_learnt(tmp_path, monkeypatch):
     file = tmp_path / "digests.json"
-    monkeypatch.setattr(kept, "FILE", file)
+    monkeypatch.setattr(kept, "CACHE", file)
     kept._read_cache.cache_clear()
     assert "first" not in kept._read_cache()
     package = kept.package_digest()
