@@ -30,6 +30,8 @@ from blimpworks.records.job import Job, package_versions
 from blimpworks.records.reading import OWN_HASH, Record, record_hash, records_below, root_hash
 
 Problem = Literal["altered", "edited", "missing", "stale", "unaccounted", "unreadable"]
+"""altered: a file differs from its record; edited: a record was changed; missing: a recorded file
+is gone; unaccounted: no record lists the file; unreadable: a record is damaged."""
 READERS = 8
 """Number of threads that hash files: hashing releases the interpreter lock."""
 SETTINGS_FOLDER = "settings"
@@ -147,8 +149,8 @@ def _hashes(entries: list[dict[str, Any]], hash_cache: HashCache | None) -> list
     title, interval = f"reading {len(to_hash)} files", PROGRESS_INTERVAL
     bar = tqdm(None, title, total, unit="B", unit_scale=True, delay=interval, mininterval=interval)
     with ThreadPoolExecutor(READERS) as pool, bar:
-        for number, now in zip(to_hash, pool.map(hash_of, to_hash), strict=True):
-            hashes[number] = now
+        for number, file_hash in zip(to_hash, pool.map(hash_of, to_hash), strict=True):
+            hashes[number] = file_hash
             bar.update(entries[number]["bytes"])
     return hashes
 
@@ -179,10 +181,10 @@ def _file_findings(jobs: Jobs, hash_cache: HashCache | None) -> Iterator[Finding
     for first, record in jobs.by_output.items():
         changed = []
         for entry in record["inputs"]:
-            now = current[jobs.key(entry["path"])]
-            if now is None:
+            current_hash = current[jobs.key(entry["path"])]
+            if current_hash is None:
                 yield Finding("missing", Path(entry["path"]), "products were made from it")
-            elif now != entry["sha256"]:
+            elif current_hash != entry["sha256"]:
                 changed.append(f"{entry['path']} ({entry['sha256'][:16]}…)")
         if changed:
             # Reports have hundreds of inputs, so name only a few.
@@ -254,11 +256,11 @@ def make_again(
 ) -> tuple[Repeated, list[Finding]]:
     """Make products again from the command lines in records; return their number, and differences.
 
-    Products are written below a scratch directory. Jobs with a finding are left out, and so are
-    commands that are not declared cheap: cheap ones only read and write tables, so that a forged
-    record cannot do harm. ``run``: function that runs a command line in this process.
+    Products are written below a scratch directory. Jobs are left out if a file of theirs has a
+    finding, or if their command is not declared cheap: cheap ones only read and write tables, so
+    that a forged record cannot do harm. ``run``: function that runs a command line in this process.
     """
-    reported = {jobs.key(finding.path) for finding in findings if finding.problem != "edited"}
+    reported = {jobs.key(finding.path) for finding in findings}
     cheap_starts = [command.words for command in declared_commands().values() if command.cheap]
     records_by_arguments: dict[tuple[str, ...], list[Record]] = defaultdict(list)
     for record in jobs.by_output.values():

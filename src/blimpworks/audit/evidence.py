@@ -10,7 +10,7 @@ import csv
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ SHOWN = (
     *("method", "value_good", "value_bad", "margin", "correct", "tie", "near_tie"),
     *("certain", "rule", "pattern", "acceptable", "accepted"),
 )
-"""Columns of judgements that are shown; only responses or single sentences have the last ones."""
+"""Columns of judgements that are shown; pairs lack those of the second line."""
 
 
 def nearest(tree: Node, table_kind: str) -> list[Node]:
@@ -70,7 +70,7 @@ def nearest(tree: Node, table_kind: str) -> list[Node]:
         level = [source for node in new.values() for source in node.inputs]
     # Leave out ancestors of another match: a sample of items is made from all items.
     ancestors = set[Path]()
-    for source in (source for match in matches.values() for source in match.inputs):
+    for source in chain.from_iterable(match.inputs for match in matches.values()):
         ancestors |= {node.path for node in source.walk()}
     return [match for path, match in matches.items() if path not in ancestors]
 
@@ -206,7 +206,10 @@ def token_pieces(
 
 
 def _side(item: dict[str, Any], scores: dict[str, Any], side: str) -> dict[str, Any]:
-    """Return text and log-probabilities [nats] of a pair's ``side``, "good" or "bad"."""
+    """Return text and log-probabilities [nats] of a pair's ``side``, "good" or "bad".
+
+    Tokens of the critical region are marked, unless its end (``good_end``) is 0.
+    """
     region = range(item.get(f"{side}_start") or 0, item.get(f"{side}_end") or 0)
     ids, ends, logprobs = (scores.get(f"{side}_{n}") or [] for n in ("ids", "ends", "logprobs"))
     return {
@@ -358,7 +361,7 @@ def candidate_evidence(tree: Node, row_filter: dict[str, Any], count: int) -> li
 
 def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict[str, Any]]:
     """Return at most ``count`` treebank sentences of ``rows`` with words, or subjects and verbs."""
-    numbers = pa.array([*rows["sentence"].unique()][:count], pa.int32())
+    numbers = pa.array(rows["sentence"].unique()[:count], pa.int32())
     locations = []
     for node in nearest(tree, "sentences"):
         table = read_arrow(node.path)

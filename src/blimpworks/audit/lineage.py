@@ -45,6 +45,8 @@ def manifest_behind(scores: Path) -> Path | None:
     for entry in (made_by(scores) or {}).get("inputs", []):
         recorded = Path(entry["path"])
         if recorded.name.endswith("manifest.json"):
+            # RESULTS/scores/BENCHMARK/MODEL/LANG.parquet comes from a manifest four levels below
+            # RESULTS.
             in_tree = scores.absolute().parents[3].joinpath(*recorded.parts[-4:])
             return next(filter(Path.is_file, (in_tree, recorded)), None)
     return None
@@ -139,7 +141,7 @@ class Jobs:
         """Records by first output."""
         self.key = cache(os.path.realpath)
         """Function that returns a file's real path, the same for all links to it."""
-        self.search = search = search or Records()
+        self.search = search or Records()
         waiting = list(self.by_output.values())
         visited = {entry["path"] for record in waiting for entry in record["outputs"]}
         while waiting:
@@ -148,7 +150,7 @@ class Jobs:
                     continue
                 visited.add(path)
                 try:
-                    record = search.of(path)
+                    record = self.search.of(path)
                 except UserError as error:
                     if unreadable is None:
                         raise

@@ -1,9 +1,6 @@
 """Define commands that build tables and figures, and compare printed numbers with others.
 
-A parameter of a function is an option of the command, the docstring is its help. The body opens a
-job, which records what the products are made from, and calls the library. With ``calls=``, the body
-is empty: the command opens the job, and calls that function with the options of the same names.
-``commands/declare.py`` explains all arguments.
+``commands/declare.py`` explains the arguments of ``@command``, and the jobs (``NAME.job``).
 """
 
 import json

@@ -1,11 +1,9 @@
 """Define commands from items to accuracies: score or answer, collect, judge, summarise, compare.
 
-A parameter of a function is an option of the command, the docstring is its help. The body opens a
-job, which records what the products are made from, and calls the library. A function without body
-runs the library's function that ``calls`` names (``blimpworks.commands.declare``). An option that
-earlier versions lack is only recorded if it is used, so that their records stay valid. While jobs
-are only planned, opening a job raises ``Planned``; commands with several jobs suppress it, and open
-the next job.
+``commands/declare.py`` explains the arguments of ``@command``, and the jobs (``NAME.job``). While
+jobs are only planned, opening a job raises ``Planned``; commands with several jobs suppress it, and
+open the next job. An option that earlier versions lack is only recorded if it is used, so that
+records of earlier versions stay valid.
 """
 
 import json

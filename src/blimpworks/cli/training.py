@@ -1,7 +1,6 @@
 """Define commands that read treebanks, make training text and train the campaign's models.
 
-A parameter of a function is an option of the command, the docstring is its help. A function without
-body passes its arguments to the function that ``calls`` names (``blimpworks.commands.declare``).
+``commands/declare.py`` explains the arguments of ``@command``, and the jobs (``NAME.job``).
 """
 
 import logging

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -244,11 +245,11 @@ class _Planner:
             sufficient=True,
         )
         # Both directories may be on one disk, which must then hold the sum.
-        added_by_device: dict[int, int] = {}
-        for name, path in folders.items():
-            device = path.stat().st_dev
-            added_by_device[device] = added_by_device.get(device, 0) + plan.added[name]
-        fits = [added_by_device[path.stat().st_dev] <= free[name] for name, path in folders.items()]
+        devices = {name: path.stat().st_dev for name, path in folders.items()}
+        added_by_device = Counter[int]()
+        for name, device in devices.items():
+            added_by_device[device] += plan.added[name]
+        fits = [added_by_device[device] <= free[name] for name, device in devices.items()]
         return plan.model_copy(update={"sufficient": all(fits)})
 
     def has_model(self, job: ScoringJob) -> bool:

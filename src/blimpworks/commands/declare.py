@@ -294,19 +294,7 @@ def called_commands(arguments: Sequence[str]) -> list[Declared]:
             module = path.relative_to(PACKAGE).with_suffix("")
             import_module(".".join(("blimpworks", *module.parts)))
     called = [command for command in DECLARED.values() if command.is_called(arguments)]
-    if not called:
-        every_command = declared_commands().values()
-        called = [command for command in every_command if command.is_called(arguments)]
-    return called
-
-
-def recorded_commands() -> dict[str, Command]:
-    """Return every command that keeps records, by its name in them."""
-    return {
-        name: command
-        for declared in declared_commands().values()
-        for name, command in declared.commands.items()
-    }
+    return called or [c for c in declared_commands().values() if c.is_called(arguments)]
 
 
 def find_command(name: str) -> Command | None:
