@@ -224,11 +224,11 @@ def on_gpus(minutes, memory_mb=1):
 @pytest.mark.parametrize(
     ("request_of", "amounts", "sentence"),
     [
-        (cpu_request, {"memory_mb": 64_001, "minutes": 1}, "asks for 64,001 MB, but nodes of cpu"),
+        (cpu_request, {"memory_mb": 64_001, "minutes": 1}, "asks for 64,001 MB, but cpu"),
         (cpu_request, {"memory_mb": 1, "minutes": 1441}, "asks for 1,441 minutes, but cpu"),
         (cpu_request, {"memory_mb": 1, "minutes": 1, "cores": 17}, "asks for 17 cores"),
         (on_gpus, {"minutes": 121}, "asks for 121 minutes, but 80 GB"),
-        (on_gpus, {"minutes": 120, "memory_mb": 2_000_001}, r"but nodes of 80 GB .* have 2,000,0"),
+        (on_gpus, {"minutes": 120, "memory_mb": 2_000_001}, r"but 80 GB .* has at most 2,000,0"),
     ],
 )
 def test_a_request_beyond_the_node_is_refused(request_of, amounts, sentence):

@@ -87,11 +87,9 @@ def read_arrow(path: Path) -> pa.Table:
 def _read_version(path: Path, _changed: int) -> pa.Table:
     """Read a table, cached by its path and time of change."""
     table = read_parquet(path).replace_schema_metadata(None)
-    for index, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            plain = pa.field(field.name, field.type.value_type)
-            table = table.set_column(index, plain, table[index].cast(field.type.value_type))
-    return table
+    types = {f.name: f.type for f in table.schema}
+    plain = {n: t.value_type if pa.types.is_dictionary(t) else t for n, t in types.items()}
+    return table.cast(pa.schema(plain))
 
 
 def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:

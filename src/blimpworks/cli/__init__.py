@@ -27,11 +27,10 @@ from blimpworks.commands.declare import Declared
 from blimpworks.errors import OutOfTime, TransientError, UserError
 
 WORKFLOW = "workflow"
-"""Group of the commands that the workflow runs: ``blimpworks workflow judge`` is ``blimpworks
-judge``."""
+"""Group of the workflow's commands: ``blimpworks workflow judge`` is ``blimpworks judge``."""
 ELSEWHERE = "Other programs, and the workflow"
 PANELS = (declare.EVALUATE, declare.REPRODUCE, declare.AUDIT, declare.AUTHOR, "")
-"""Headings of the help, in order."""
+"""Headings of the help, in order; commands of the workflow have none."""
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS}
 SUBSTITUTES = str.maketrans(
     {"−": "-", "–": "-", "…": "...", "→": "->", "←": "<-", "▶": ">", "✓": "+", "✗": "x"}
@@ -86,6 +85,7 @@ def run_here(arguments: Sequence[str]) -> None:
     """
     from blimpworks.records.job import record_arguments
 
+    # In a copy of the context, since the arguments of this process's own command stay recorded.
     def run() -> None:
         record_arguments(arguments)
         command = typer.main.get_command(command_line(declare.called_commands(arguments) or None))
@@ -112,8 +112,8 @@ class _NoPandas:
 def _supervise(arguments: Sequence[str]) -> None:
     """Run a scoring or answering command as a child process, record how it ended, and exit.
 
-    Attempts are recorded beside the file of --log. For other commands, and without --log, the
-    function only returns. It also returns in the child process, which then ends with its parent.
+    Attempts are recorded beside the file of --log. For other commands, without --log, and in the
+    child process, which from then on ends with its parent, only return.
     """
     if arguments[:1] not in (["score"], ["answer"]):
         return

@@ -43,14 +43,10 @@ def retrieve(
     mirror_path: str = option("Path below the mirror, without .xz."),
     output: Path = written("File to write."),
     git_blob: str = option(
-        "Expected id of the uncompressed file's content in git, without --sha256.",
-        default="",
-        use=RECORDED_IF_GIVEN,
+        "Git's id of the content, in place of --sha256.", default="", use=RECORDED_IF_GIVEN
     ),
     catalogue: str = option(
-        "File with the row; beside it lies the table of what was retrieved.",
-        default="",
-        use=UNRECORDED,
+        "Table with the row; its lock file is beside it.", default="", use=UNRECORDED
     ),
     mirror: str = option(
         "Directory looked into first.", default="", envvar="BLIMPWORKS_MIRROR", use=UNRECORDED
@@ -130,9 +126,7 @@ def retrieve_model(
         use=UNRECORDED,
     ),
     run_model_code: list[str] = option(
-        "Digest of the model's own code that may run; repeatable.",
-        default=list,
-        use=RECORDED_IF_GIVEN,
+        "Digest of model code that may run; repeatable.", default=list, use=RECORDED_IF_GIVEN
     ),
 ) -> Mapping[str, Any]:
     """Download a model from the Hugging Face hub and seal it as a checkpoint."""

@@ -147,6 +147,7 @@ def build_report(
     campaign = Campaign(
         printed=printed, results=results, corrected=corrected, resources=resources, **facts
     )
+    # The exhibits in "published" are inputs of the job.
     params = {"variant": facts.pop("variant"), "measured": sorted({*facts.pop("measured")})}
     del facts["published"]
     params["facts"] = facts

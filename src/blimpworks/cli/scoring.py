@@ -106,7 +106,7 @@ def limit_items(
 
 @command("blimpworks.scoring.run:collect_scores", packages=shared.ARROW, pandas=False, cheap=True)
 def collect_scores(
-    items: list[Path] = shared.EACH,
+    items: list[Path] = shared.ITEMS_TABLES,
     manifest: Path = MANIFEST,
     store: Path = STORE,
     output: list[Path] = shared.OUTPUTS,
@@ -124,8 +124,8 @@ def collect_scores(
 
 @command("blimpworks.judging.judge:judge", packages=shared.ARROW, pandas=False, cheap=True)
 def judge(
-    items: list[Path] = shared.EACH,
-    scores: list[Path] = shared.EACH_SCORES,
+    items: list[Path] = shared.ITEMS_TABLES,
+    scores: list[Path] = shared.SCORES_TABLES,
     method: list[str] = shared.METHODS,
     ties: list[str] = shared.TIES,
     near_tie: float = shared.NEAR_TIE,
@@ -148,7 +148,7 @@ def compute_accuracies(
     benchmark: str = shared.BENCHMARK,
     output: Path = shared.OUTPUT,
     one_more: list[str] = option(
-        "Model of which one item more than is right counts as right, as in the authors' script.",
+        "Model of which one more item counts as right, as in the authors' script; repeatable.",
         default=list,
         use=shared.RECORDED_IF_GIVEN,
     ),
@@ -225,7 +225,7 @@ def answer(
     "blimpworks.generation.engine:collect_answers", packages=shared.ARROW, pandas=False, cheap=True
 )
 def collect_answers(
-    items: list[Path] = shared.EACH,
+    items: list[Path] = shared.ITEMS_TABLES,
     manifest: Path = RESPONSES,
     store: Path = STORE,
     output: list[Path] = shared.OUTPUTS,

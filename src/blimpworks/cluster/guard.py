@@ -142,19 +142,13 @@ COPIED_LOG = re.compile(r"^ *Logfile \S+:\n *={80}\n.*?^ *={80}$", re.MULTILINE 
 """Copy of a failed job's log in Snakemake's log: ``Logfile a.log:``, then text between two lines
 of "=". It must not be searched: the job runs a Snakemake too, and its log has the same lines."""
 EVENTS = re.compile(
-    r"^Job (?P<job>\S+) has been submitted with SLURM jobid (?P<slurm>\d+)"
-    r"|^ {4}Job (?P<member>\d+): "
+    r"^Job (?P<job>\S+) has been submitted with SLURM jobid (?P<slurm>\d+)"  # a job or a group
+    r"|^ {4}Job (?P<member>\d+): "  # a member of a group
     r"|^Finished jobid: (?P<done>\d+)\b"
-    r"|^(?: {4}| {12})jobid: (?P<failed>\d+)$",
+    r"|^(?: {4}| {12})jobid: (?P<failed>\d+)$",  # in the report on a failed job or member
     re.MULTILINE,
 )
-"""Events in Snakemake's log, in this order:
-
-    Job 3 has been submitted with SLURM jobid 43 (log: …)    (a job, or a group)
-        Job 2: Score with gpt2 (multi)                       (a member of a group)
-    Finished jobid: 3 (Rule: score)
-        jobid: 3                         (in the report on a failed job or group member)
-"""
+"""Lines of Snakemake's log that say what happened to a job or group."""
 ACTIVE = {
     *("PENDING", "CONFIGURING", "RUNNING", "RESIZING", "SIGNALING", "COMPLETING", "STAGE_OUT"),
     *("SUSPENDED", "STOPPED", "PREEMPTED", "REVOKED", "SPECIAL_EXIT", "RESV_DEL_HOLD"),

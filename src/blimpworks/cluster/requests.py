@@ -48,30 +48,25 @@ def score_request(site: Site | None, needs: Needs, minutes: int) -> Request:
     Without a site, it has only memory, minutes and cores. Raises UserError if it exceeds what a
     node has, or the minutes that the site allows.
     """
-    memory, cores = needs.memory_mb, needs.cores
-    request: Request = {"mem_mb": memory, "runtime": minutes, "cpus_per_task": cores}
+    request: Request = {
+        "mem_mb": needs.memory_mb,
+        "runtime": minutes,
+        "cpus_per_task": needs.cores,
+    }
     if site is None:
         return request
     nodes = needs.gpu_kind or site.cpu
-    label, node_mb, max_minutes = nodes.label, nodes.host_memory_gb * 1000, nodes.max_hours * 60
-    # The site's file states no limit of cores for nodes with GPUs.
-    if needs.gpu_kind is None and cores > site.cpu.cores:
-        raise UserError(
-            f"a job asks for {cores} cores, but nodes of cpu in the site's file have "
-            f"{site.cpu.cores}; correct one of the two."
-        )
-    if memory > node_mb:
-        raise UserError(
-            f"a job asks for {memory:,} MB, but nodes of {label} in the site's file have "
-            f"{node_mb:,.0f} for jobs; correct the site's file if they have more, or make the job "
-            "smaller."
-        )
-    if minutes > max_minutes:
-        raise UserError(
-            f"a job asks for {minutes:,} minutes, but {label} in the site's file gives "
-            f"{max_minutes:,.0f} at most; correct max_hours in the site's file, or make the job "
-            "smaller."
-        )
+    # (unit, requested number, largest number); the site's file limits cores only without GPUs.
+    limits = [("MB", needs.memory_mb, nodes.host_memory_gb * 1000)]
+    limits += [("minutes", minutes, nodes.max_hours * 60)]
+    limits += [("cores", needs.cores, site.cpu.cores)] if needs.gpu_kind is None else []
+    for unit, number, largest in limits:
+        if number > largest:
+            raise UserError(
+                f"a job asks for {number:,} {unit}, but {nodes.label} in the site's file has at "
+                f"most {largest:,.0f} for a job; correct the site's file if that is too little, or "
+                "make the job smaller."
+            )
     text_resources = {
         "slurm_partition": nodes.partition,
         "slurm_account": site.account if nodes.account is None else nodes.account,
