@@ -98,7 +98,7 @@ THREE = (gpu(24), gpu(40), gpu(80))
             8,
             [gpu(80)],
             {"models": {NAME: ModelNeeds(gpus=8)}},
-            r"no node has enough GPUs of a kind.*has 4 × 80 GB",
+            r"no node has enough GPUs that it may have.*has 4 × 80 GB",
         ),
     ],
 )
@@ -193,7 +193,7 @@ def test_jobs_in_turn_share_the_longest_time_on_the_same_gpus(tmp_path):
     write_attempts(log, attempt("walltime", 0), attempt("gpu_memory", 0))
     work = {tmp_path / "none.parquet": Expectation(10**9, 10)}
     alone, shared = (
-        requests.sized_request(setup(model(8), site), work, log, shared=number)
+        requests.sized_request(setup(model(8), site), work, log, jobs_in_turn=number)
         for number in (1, IN_TURN)
     )
     assert (alone["runtime"], shared["runtime"]) == (300, 300 / IN_TURN)

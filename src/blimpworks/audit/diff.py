@@ -55,10 +55,7 @@ class Run:
         return {self.key(record["outputs"][0]["path"]): record for record in self.records}
 
     def key(self, path: str) -> str:
-        """Return the key of a product by its recorded path.
-
-        "out/scores/a.parquet" is "results/scores/a.parquet" if ``recorded`` is "out".
-        """
+        """Return a product's key, such as "results/items/a" for "out/items/a" in results "out"."""
         normalised = os.path.normpath(path)
         if normalised.startswith(f"{self.recorded}/"):
             return f"results{normalised[len(self.recorded) :]}"
@@ -324,8 +321,10 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
                 records = (run.jobs[jobs[1]] for run in runs)
                 irrelevant = (irrelevant_names(record, row_filter) for record in records)
                 causes_of_cell = causes.all_causes(jobs[1], frozenset().union(*irrelevant))
-            names = ("row", "column", "value_before", "value_after", "text_before", "text_after")
-            moves.append(Move(exhibit, *(cell[name] for name in names), causes_of_cell))
+            values = cell["value_before"], cell["value_after"]
+            texts = cell["text_before"], cell["text_after"]
+            position = exhibit, cell["row"], cell["column"]
+            moves.append(Move(*position, *values, *texts, causes_of_cell))
     only = {run: +count for run, count in only.items()}  # without zeros
     jobs_by_cause: dict[Cause, list[str]] = defaultdict(list)
     for job in runs[1].jobs:
@@ -364,7 +363,6 @@ def as_json(comparison: RunComparison) -> str:
 def as_text(comparison: RunComparison, list_all: bool = False) -> str:
     """Return the comparison as text; without ``list_all`` only the largest changes."""
     lines = [f"A {comparison.first.root}", f"B {comparison.second.root}", ""]
-    # The causes, each with its jobs and the count of numbers that it changed.
     lines.append("Done differently:" if comparison.causes else "No job does anything differently.")
     moved = Counter(cause for move in comparison.moves for cause in move.causes)
     width = max((len(cause.category) for cause in comparison.causes), default=0)
@@ -373,7 +371,6 @@ def as_text(comparison: RunComparison, list_all: bool = False) -> str:
         count = moved[cause]
         effect = f"behind {count} of the numbers that changed" if count else "changed no number"
         lines.append(f"   {cause.category:{width}}  {cause.text}  ({by}; {effect})")
-    # The numbers that changed, in groups with the same causes, the largest group first.
     total = comparison.same + len(comparison.moves)
     lines += ["", f"{len(comparison.moves)} of {total} numbers that both have changed."]
     moves_by_causes: dict[frozenset[Cause], list[Move]] = defaultdict(list)

@@ -203,11 +203,11 @@ def token_pieces(
     return pieces
 
 
-def _side(item: dict[str, Any], scores: dict[str, Any], side: str) -> dict[str, Any]:
-    """Return text and log-probabilities [nats] of a pair's ``side``, "good" or "bad".
+NO_REGION = {"good_start": 0, "good_end": 0}  # columns of an item without critical words
 
-    Tokens of the critical region are marked, unless its end (``good_end``) is 0.
-    """
+
+def _side(item: dict[str, Any], scores: dict[str, Any], side: str) -> dict[str, Any]:
+    """Return text and log-probabilities [nats] of a pair's ``side``, "good" or "bad"."""
     region = range(item.get(f"{side}_start") or 0, item.get(f"{side}_end") or 0)
     ids, ends, logprobs = (scores.get(f"{side}_{n}") or [] for n in ("ids", "ends", "logprobs"))
     return {
@@ -289,7 +289,7 @@ def _conditions(
         if {"item", "condition", "regions"} <= {*read_arrow(node.path).column_names}:
             rows = _rows_where(node, "item", key)
             for row in rows:
-                side = _side({**row, "good_end": 0}, _row_of(scores, row["item_id"]), "good")
+                side = _side(row | NO_REGION, _row_of(scores, row["item_id"]), "good")
                 spans = zip(row["regions"], row["region_starts"], row["region_ends"], strict=True)
                 regions = [f"[{name} {row['good'][a:b]}]" for name, a, b in spans if b > a]
                 row["side"] = {**side, "text": " ".join(regions)}
@@ -329,7 +329,7 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
         facts |= {name: answer[name] for name in ("text", "status", "finish") if name in answer}
     elif "acceptable" in item and item["good"] == item["bad"]:
         facts |= {"origin": origin(items[0], item), "acceptable": item["acceptable"]}
-        facts["sentence"] = _side({**item, "good_end": 0}, _row_of(scores, key), "good")
+        facts["sentence"] = _side(item | NO_REGION, _row_of(scores, key), "good")
     elif item:
         score = _row_of(scores, key)
         facts |= {side: _side(item, score, side) for side in SIDES}

@@ -103,7 +103,6 @@ def explain_cell(
     ``ignored``: further languages and models that the cell does not use. Raises UserError when a
     table behind the cell, or the item, is missing.
     """
-    # Find the tables that the cell is made from, and compute it again.
     records, row_filter = Records(), json.loads(cell["filter"])
     record = records.of(source)
     irrelevant = evidence.irrelevant_names(record, row_filter) if record else set()

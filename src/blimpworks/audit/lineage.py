@@ -45,8 +45,7 @@ def manifest_behind(scores: Path) -> Path | None:
     for entry in (made_by(scores) or {}).get("inputs", []):
         recorded = Path(entry["path"])
         if recorded.name.endswith("manifest.json"):
-            # RESULTS/scores/BENCHMARK/MODEL/LANG.parquet comes from a manifest four levels below
-            # RESULTS.
+            # parents[3] of RESULTS/scores/BENCHMARK/MODEL/LANG.parquet is RESULTS.
             in_tree = scores.absolute().parents[3].joinpath(*recorded.parts[-4:])
             return next(filter(Path.is_file, (in_tree, recorded)), None)
     return None

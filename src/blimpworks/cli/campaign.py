@@ -91,9 +91,8 @@ def pin(
     if unpinnable := [name for name, is_pinnable in unpinned.items() if not is_pinnable]:
         typer.echo(
             f"without a checksum: {len(unpinnable)}, such as {unpinnable[0]}, whose address "
-            "names no commit or version. Put a commit or version into the url. For a file of your "
-            "own, write its path below the campaign's mirror into the column mirror, and name the "
-            "mirror's directory with --mirror.",
+            "names no commit or version. Put one into the url. For a file of your own, write its "
+            "path in the mirror into the column mirror, and name the mirror with --mirror.",
             err=True,
         )
 

@@ -276,7 +276,6 @@ def parity(
 
     parse_options(ScoringOptions, options)
     architecture = read_description(checkpoint).architecture
-    # The settings of the reference and of the variants, by default those of the architecture.
     compared = comparison_of(architecture, reference, variant or None)
     params: dict[str, Any] = {"variants": [*compared.variants], "reference": compared.reference}
     params |= {"methods": method or ["full_sentence"], "count": pairs}

@@ -67,8 +67,7 @@ def memory_groups() -> list[Path]:
             base = CGROUPS / "memory" if controllers else CGROUPS
             group = base / path.lstrip("/")
             directories.append(group)
-            # Add the groups above, up to the folder job_…; those above that folder belong to the
-            # node, and count other users' processes too.
+            # Groups above the folder job_… belong to the node, with other users' processes.
             directories += [parent for parent in group.parents if "/job_" in str(parent)]
     return directories
 

@@ -154,8 +154,7 @@ class Setup:
           1,024 positions.
         """
         # Settings of the engine's server; None for engines that load the model in their process.
-        serving = self.engine.serving(self.options)
-        number_bytes = BYTES[self.dtype]
+        serving, number_bytes = self.engine.serving(self.options), BYTES[self.dtype]
         cached_tokens = serving.longest if serving else self.options.batch_tokens
         # GB; the 143 KB hold for numbers of 2 bytes.
         cache_per_token = 143e-6 * (self.row.parameters or 0) ** (2 / 3) * number_bytes / 2
@@ -234,10 +233,9 @@ class Setup:
         best = max(possible, key=lambda needs: needs.spare_gb, default=None)
         if best is None or best.gpu_kind is None:  # the settings allow no placement
             return (
-                f"model {name!r} cannot be placed: no node has enough GPUs of a kind that it may "
-                f"have; the largest node of the site has {node}. Change gpus or "
-                f"kind of models.{name} in the site's file, gpus in the table of models, or "
-                "scoring.vllm.tensor_parallel of the campaign."
+                f"model {name!r} cannot be placed: no node has enough GPUs that it may have; the "
+                f"largest has {node}. Change gpus or kind of models.{name} in the site's file, "
+                "gpus in the table of models, or scoring.vllm.tensor_parallel of the campaign."
             )
         gpu = best.gpu_kind
         reason = f"{stated_gb:g} GB are stated for all GPUs" if stated_gb else memory.explain()
@@ -246,8 +244,8 @@ class Setup:
         return (
             f"model {name!r} fits no configured GPU: on {best.gpus} × {gpu.label} it needs "
             f"{best.gb_per_gpu:.1f} GB of each, which has {gpu.memory_gb:g} ({reason}). The "
-            f"largest node of the site has {node}. Add a larger kind to gpus in the site's file, "
-            f"leave the model out of the campaign, or state models.{name}.memory_gb if you know it."
+            f"largest node has {node}. Add a larger kind to gpus in the site's file, leave the "
+            f"model out of the campaign, or state models.{name}.memory_gb if you know it."
         )
 
     def speed(self, needs: Needs) -> Speed:

@@ -185,7 +185,6 @@ class _Planner:
     def plan_model(self, title: str, jobs: Sequence[ScoringJob]) -> ModelPlan:
         """Plan the jobs of a model with this ``title``. Raises UserError if they fit no node."""
         setup, needs = self.needs[title.removesuffix(ANSWERS_SUFFIX)]
-        # Estimated tokens and seconds of each job.
         speed = setup.speed(needs)
         tokens = [self.count_tokens(job) for job in jobs]
         seconds = [setup.seconds(n, needs) for n in tokens]

@@ -48,18 +48,15 @@ def score_request(site: Site | None, needs: Needs, minutes: int) -> Request:
     Without a site, it has only memory, minutes and cores. Raises UserError if it exceeds what a
     node has, or the minutes that the site allows.
     """
-    request: Request = {
-        "mem_mb": needs.memory_mb,
-        "runtime": minutes,
-        "cpus_per_task": needs.cores,
-    }
+    memory, cores = needs.memory_mb, needs.cores
+    request: Request = {"mem_mb": memory, "runtime": minutes, "cpus_per_task": cores}
     if site is None:
         return request
     nodes = needs.gpu_kind or site.cpu
     # (unit, requested number, largest number); the site's file limits cores only without GPUs.
-    limits = [("MB", needs.memory_mb, nodes.host_memory_gb * 1000)]
+    limits = [("MB", memory, nodes.host_memory_gb * 1000)]
     limits += [("minutes", minutes, nodes.max_hours * 60)]
-    limits += [("cores", needs.cores, site.cpu.cores)] if needs.gpu_kind is None else []
+    limits += [("cores", cores, site.cpu.cores)] if needs.gpu_kind is None else []
     for unit, number, largest in limits:
         if number > largest:
             raise UserError(
@@ -180,16 +177,15 @@ groups: ``group-components`` of profiles/slurm."""
 
 
 def sized_request(
-    setup: Setup, items: Mapping[Path, Expectation], log: Path, *, shared: int = 1
+    setup: Setup, items: Mapping[Path, Expectation], log: Path, *, jobs_in_turn: int = 1
 ) -> Request:
     """Return the request for the job that scores ``items`` with a model.
 
     ``items``: expected content of each items table, which need not exist. ``log``: the job's log,
     beside the journal of earlier attempts; ``retry_scaling`` enlarges the request after these, up
-    to what a node has. ``shared``: number of jobs that run one after another in a SLURM job. Raises
-    UserError for a model that fits nowhere.
+    to what a node has. ``jobs_in_turn``: number of jobs that run one after another in a SLURM job.
+    Raises UserError for a model that fits nowhere.
     """
-    # Enlarge the request after failed attempts.
     attempts: list[Attempt] = []
     try:
         attempts = read_attempts(journal_path(log))
@@ -197,8 +193,8 @@ def sized_request(
         print(f"blimpworks: {error}", file=sys.stderr)
     lost = [a.started.slurm_job for a in attempts if a.ended is None and a.started.slurm_job]
     scaling = retry_scaling(attempts, slurm_states(lost))
-    # Estimate what the model needs; jobs that share a SLURM job must request the same GPUs.
-    needs = setup.needs(scaling.gpu_step if shared == 1 else 0)
+    # Jobs that share a SLURM job must request the same GPUs.
+    needs = setup.needs(scaling.gpu_step if jobs_in_turn == 1 else 0)
     seconds = setup.seconds(expected_work(items).tokens, needs)
     # Stay within the limits of a node.
     max_hours = 168.0  # a week, without a site
@@ -207,7 +203,7 @@ def sized_request(
         nodes = needs.gpu_kind or setup.site.cpu
         max_hours = nodes.max_hours
         memory = min(memory, int(1000 * nodes.host_memory_gb))
-    job_hours = max_hours / shared
+    job_hours = max_hours / jobs_in_turn
     minutes = round(minutes_to_ask(seconds, job_hours) * scaling.minutes)
     minutes = max(1, min(minutes, int(job_hours * 60)))
     return score_request(setup.site, replace(needs, memory_mb=round(memory)), minutes)

@@ -100,9 +100,7 @@ def read_queue(jobs: Iterable[tuple[str, str]]) -> Queue:
     answer = ask(["squeue", "--me", "-h", "-t", "all", "-o", "%i|%T|%Z|%k"])
     if answer is None:
         return Queue()
-    # A job that scores and a job that answers prompts may have the same wildcards, so the key also
-    # tells whether the job answers.
-    job_by_comment = {}
+    job_by_comment = {}  # {(whether it answers prompts, wildcards): scoring job}
     for title, name in jobs:
         wildcards = f"{title.removesuffix(ANSWERS_SUFFIX)}_{name}"
         job_by_comment[title.endswith(ANSWERS_SUFFIX), wildcards] = title, name
@@ -154,8 +152,7 @@ def _find_gpus(fields: dict[str, str]) -> tuple[str, ...]:
         per_node = fields.get("TresPerNode", "") or tres
         counts = re.findall(r"gres[:/]gpu(?::([^:,=]+))?[:=](\d+)", per_node)
     allocated: list[str] = []
-    # TRES and AllocTRES may both list a type of GPU; the dictionary has it once.
-    for name, count in dict(counts).items():
+    for name, count in dict(counts).items():  # types that both lists have count once
         allocated += [name or "gpu"] * int(count)
     if not allocated:
         return ()
@@ -226,8 +223,7 @@ class Deadline(Watch):
         self._moment = moment
         self._shard_seconds: list[float] = []
         self._starts = deque[float]()
-        """Start of each shard that is not yet written, oldest first [s, monotonic clock]. An engine
-        may start the next shard before it writes this one."""
+        """Starts of unwritten shards; a shard may start before the previous one is written [s]."""
         self._total = self._unscored = 0
 
     def begin(
@@ -238,8 +234,7 @@ class Deadline(Watch):
     def before(self) -> None:
         """Note the start of a shard. Raises OutOfTime if it might not end before the deadline."""
         # The first shard takes longer, as it includes loading the model: leave it out if possible.
-        typical = self._shard_seconds[1:] or self._shard_seconds
-        slowest = max(typical, default=0.0)
+        slowest = max(self._shard_seconds[1:] or self._shard_seconds, default=0.0)
         seconds_left = self._moment - time.time()
         if seconds_left < slowest * CAUTION + RESERVE:
             raise OutOfTime(

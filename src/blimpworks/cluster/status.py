@@ -337,7 +337,6 @@ def read_status(selection: CampaignSelection, queue: Queue | None = None) -> Sta
     moment, queue, listing = now(), queue or Queue(), Listing()
     campaign, rows = selection.campaign, selection.catalogue.models
     statuses = [read_job_status(campaign, job, moment, queue, listing) for job in selection.jobs]
-    # Group the jobs by model, and add up their sentences.
     statuses_by_title: dict[str, list[JobStatus]] = {}
     totals: Counter[str] = Counter()
     sentences = _count_sentences(selection, statuses)

@@ -36,7 +36,7 @@ from blimpworks.records.normal_form import (
 
 PACKAGE = "blimpworks"
 GROUP = f"{PACKAGE}.papers"
-"""Group of entry points by which other distributions register papers."""
+"""Group of entry points by which other distributions (installed packages) register papers."""
 ENGINES = f"{PACKAGE}.engines"
 """Group of entry points by which other distributions register engines."""
 ROOT = Path(__file__).resolve().parent.parent

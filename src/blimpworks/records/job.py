@@ -234,8 +234,7 @@ class Job:
     ) -> None:
         assert self._token is not None
         _current.reset(self._token)
-        # Products that ``check`` makes again, to compare them, are written elsewhere.
-        if error is not None or is_written_elsewhere():
+        if error is not None or is_written_elsewhere():  # as ``check`` does to compare products
             return
         record: dict[str, Any] = {
             **self.made_by,
@@ -268,8 +267,7 @@ class Job:
 
 
 _ABSOLUTE = re.compile(r"(?<![\w:/.~-])(?:/[^\s\"'\\/<>()\[\]{},;:|]+){2,}")
-"""Text that looks like an absolute path: ``/tmp/a.tsv``, but neither ``/tmp`` nor a part of
-``https://a.org/tmp/a.tsv``."""
+"""Text that looks like an absolute path, as ``/tmp/a``; neither ``/tmp`` nor ``https://a/tmp/a``."""
 
 
 def _file_name_of(match: re.Match[str]) -> str:

@@ -191,8 +191,7 @@ class Transfer:
             offline = self._failure(f"{variable} forbids the network", f"unset {variable}")
             raise UserError(str(offline))
         self.partial.parent.mkdir(parents=True, exist_ok=True)
-        # Bytes of the file at its largest, and the number of requests since then that added none.
-        # The first request never counts as one that added none.
+        # Largest size of the file so far, and requests since then that added nothing.
         best, stalls = -1, 0
         with sources.disk_errors(self.partial), slot(host_of(self.url)), open_session() as session:
             while not self._request_rest(session):
@@ -306,19 +305,15 @@ def stated_checksum(statement: addresses.ChecksumSource, where: str) -> sources.
             lfs = file.get("lfs")
             algorithm, facts = (sources.SHA256, lfs) if lfs else (sources.GIT_BLOB, file)
             checksum = sources.Checksum(algorithm, facts["oid"], int(facts["size"]), origin)
+        digits = _HEXADECIMAL_DIGITS[checksum.algorithm]
+        if not re.fullmatch(rf"[0-9a-f]{{{digits}}}", checksum.digest):
+            raise ValueError(f"{checksum.digest!r} is no checksum")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(
             f"{where}: {addresses.shown(statement.url)} states no checksum of {statement.file!r}, "
             "expected one for each of its files; correct the row's url, or pin the file "
             "(`blimpworks pin`)."
         ) from error
-    digits = _HEXADECIMAL_DIGITS[checksum.algorithm]
-    if not re.fullmatch(rf"[0-9a-f]{{{digits}}}", checksum.digest):
-        raise UserError(
-            f"{where}: {addresses.shown(statement.url)} states {checksum.digest!r:.80} as the "
-            f"{checksum.algorithm} of {statement.file!r}, expected {digits} hexadecimal "
-            "digits; pin the file (`blimpworks pin`)."
-        )
     return checksum
 
 

@@ -134,8 +134,7 @@ def _refusal(need: HubNeed) -> str:
     from huggingface_hub import HfApi
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
-    # The hub's client uses requests or httpx, as its version has it. Its errors then have the base
-    # class of all errors of that package.
+    # The hub's client uses requests or httpx, and its errors have the base class of that package's.
     temporary = cast(tuple[type[Exception], ...], (OSError, *HfHubHTTPError.__bases__))
     try:
         if need.gated:

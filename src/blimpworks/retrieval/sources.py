@@ -288,9 +288,8 @@ def retrieve(pin: Pin, output: Path, mirror: Path | None, addresses: Path | None
     if not pin.is_pinned:
         raise UserError(
             f"{pin.where} is not pinned yet: its sha256 and git_blob are empty, expected 64 or 40 "
-            "hexadecimal digits; on a machine with internet access run "
-            f"`blimpworks pin {pin.catalogue or 'CATALOGUE'} {pin.name}`, which downloads it from "
-            f"its address ({shown(pin.url) or 'none given'}) and records the checksum."
+            f"hexadecimal digits; run `blimpworks pin {pin.catalogue or 'CATALOGUE'} {pin.name}`, "
+            f"which downloads it ({shown(pin.url) or 'no address'}) and records the checksum."
         )
     mirrored = in_mirror(pin, mirror)
     proof = Proof.of(pin)
