@@ -210,11 +210,12 @@ def _edited_records(jobs: Jobs) -> Iterator[Finding]:
             faults.setdefault(first, fault)
         for product, expected in record.get("input_records", {}).items():
             maker = jobs.makers.get(jobs.key(product))
-            if maker is not None and maker["started"] <= record["started"]:
-                made_first = maker["outputs"][0]["path"]
-                if hashes[made_first] != expected:
-                    fault = f"the record was edited since {first} was made from {product}"
-                    faults.setdefault(made_first, fault)
+            if maker is None or maker["started"] > record["started"]:
+                continue
+            first_of_maker = maker["outputs"][0]["path"]
+            if hashes[first_of_maker] != expected:
+                fault = f"the record was edited since {first} was made from {product}"
+                faults.setdefault(first_of_maker, fault)
     for first, fault in faults.items():
         yield Finding("edited", files.sidecar_path(Path(first)), fault)
 
@@ -377,7 +378,9 @@ def as_text(audit: Audit, root: Path, list_all: bool = False) -> str:
     lines.append(f"Root hash of the records of {root}: {audit.root_hash}")
     counts = Counter(problem for problem, _ in {(f.problem, f.path) for f in audit.findings})
     summary = ", ".join(f"{n} {problem}" for problem, n in sorted(counts.items()))
-    lines.append(f"{audit.products} products in and behind {root}: {summary or 'all as recorded'}.")
+    lines.append(
+        f"{audit.products} products of {root} and upstream: {summary or 'all as recorded'}."
+    )
     return "\n".join(lines)
 
 

@@ -208,8 +208,8 @@ class Causes:
             reached = set(reachable(*command.entries)) if command and is_current else None
             sources = old["sources"], new["sources"]
             self._definitions[codes] = changed_code(*sources, old_text, new_text, reached)
-        sure, perhaps = self._definitions[codes]
-        return sure or perhaps or [f"what {new['verb']} starts from, or a data file"]
+        changed, perhaps = self._definitions[codes]
+        return changed or perhaps or [f"what {new['verb']} starts from, or a data file"]
 
     def _all_causes(self, job: str, ignored: frozenset[str] = frozenset()) -> frozenset[Cause]:
         """Return causes of differences in a job's products, in this job and upstream."""

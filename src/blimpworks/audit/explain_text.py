@@ -191,9 +191,9 @@ def _heading(explanation: Explanation) -> list[str]:
         lines = [f"{cell['row']} / {cell['column']} = {cell['text']}{interval}"]
     for row in explanation.printed:
         location = f" ({row['path']}:{row['line']})" if "line" in row else ""
-        # A text such as "8 points" contains its unit.
-        has_unit = row["unit"] in ("", TEXT_UNIT) or row["unit"].split()[0] in row["printed"]
-        unit = "" if has_unit else f" {row['unit']}"
+        # Texts have no unit to add, and "8 points" contains its unit.
+        needs_no_unit = row["unit"] in ("", TEXT_UNIT) or row["unit"].split()[0] in row["printed"]
+        unit = "" if needs_no_unit else f" {row['unit']}"
         lines.append(
             f"   the paper prints {row['printed']}{unit} in {row['exhibit']}, {row['row']} / "
             f"{row['column']}{location}: {row.get('status', row.get('verdict'))}"

@@ -112,8 +112,8 @@ class _NoPandas:
 def _supervise(arguments: Sequence[str]) -> None:
     """Run a scoring or answering command as a child process, record how it ended, and exit.
 
-    Attempts are recorded beside the file of --log. For other commands, without --log, and in the
-    child process, which from then on ends with its parent, only return.
+    Attempts are recorded beside the file of --log. Only return for other commands, without --log,
+    and in the child process, which then ends with its parent.
     """
     if arguments[:1] not in (["score"], ["answer"]):
         return

@@ -162,7 +162,7 @@ PLOTTING = ("jinja2", "matplotlib", *shared.STATISTICS, "seaborn", "statsmodels"
 """Packages that make tables and figures."""
 
 
-def _needs(pairs: list[str]) -> dict[str, list[Path]]:
+def _tables_by_need(pairs: list[str]) -> dict[str, list[Path]]:
     """Read ``["items=a", "items=b"]`` as ``{"items": [a, b]}``."""
     tables: dict[str, list[Path]] = {}
     for pair in pairs:
@@ -206,7 +206,7 @@ def build_exhibit(
     """Build a table or figure from the campaign's tables."""
     from blimpworks.campaign.registry import find_exhibit
 
-    _build(find_exhibit(key), _needs(inputs), json.loads(labels), [cells, *outputs])
+    _build(find_exhibit(key), _tables_by_need(inputs), json.loads(labels), [cells, *outputs])
 
 
 @command(cheap=True)
@@ -221,13 +221,14 @@ def build_published(
     from blimpworks.campaign.paper import FORMATS
     from blimpworks.campaign.registry import exhibits
 
-    tables, all_labels = _needs(inputs), json.loads(labels)
+    tables, all_labels = _tables_by_need(inputs), json.loads(labels)
     for spec in exhibits().values():
         if spec.paper != paper or not spec.published or spec.published_alias in omitted:
             continue
         needed = {need: tables.get(need, []) for need in (*spec.published, *spec.optional)}
         facts = {name: all_labels["facts"][name] for name in spec.facts}
-        products = [folder / f"{spec.name}.{s}" for s in ("cells.parquet", *FORMATS[spec.kind])]
+        suffixes = ("cells.parquet", *FORMATS[spec.kind])
+        products = [folder / f"{spec.name}.{suffix}" for suffix in suffixes]
         # A job for each exhibit, so that its record has no tables of other exhibits. If jobs are
         # only planned, opening a job raises ``Planned``; then the next exhibit is planned too.
         with suppress(Planned):

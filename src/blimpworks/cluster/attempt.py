@@ -152,7 +152,7 @@ def _read_progress_of(attempt: str, log_file: Path) -> tuple[datetime, journal.S
 
 
 def _record_lost_attempt(log_file: Path) -> None:
-    """Append what the last attempt scored to the journal, if it was killed with its parent."""
+    """Append to the journal what the last attempt scored, if it was killed with its parent."""
     attempts = journal.read_attempts(journal.journal_path(log_file))
     if not attempts or attempts[-1].ended or attempts[-1].lost:
         return
@@ -167,7 +167,7 @@ def _started_late(allocation: Allocation, log_file: Path) -> bool:
     """Return whether a scoring job began in the second half of its SLURM job's time.
 
     Other scoring jobs took the first half. They are done when the SLURM job is requeued, so this
-    one gets more time. Only its first attempt may count as late, or requeues might never end.
+    job gets more time. Only its first attempt in the SLURM job may count, or requeues never end.
     """
     starts = [attempt.started for attempt in journal.read_attempts(journal.journal_path(log_file))]
     times = [start.time for start in starts if start.slurm_job == allocation.slurm_job]

@@ -217,7 +217,7 @@ class _Planner:
     ) -> DiskPlan:
         """Compare the bytes that downloaded ``files`` and ``jobs`` add with the free space."""
         downloads = sum(row.bytes or 0 for row in files)
-        # Languages may have models of their own, which are files of equal size (job.scope).
+        # A model may have a checkpoint for each language (job.scope): count each of them.
         missing_models = {(job.model, job.scope) for job in jobs if not self.has_model(job)}
         rows = [self.catalogue.models[model] for model, _ in missing_models]
         weights_gb = sum((row.parameters or 0) * BYTES[row.dtype] for row in rows if row.hf_id)

@@ -48,8 +48,8 @@ def of_evaluations(folder: str) -> Use:
 
 
 RECORDED_IF_GIVEN = Use(records=lambda name, value: {name: value} if value else {})
-"""Use of an option that is recorded only if it is given. So records that were made before the
-option existed are still those of the same job."""
+"""Use of an option that is recorded only if it is given, so that records that were made before the
+option existed stay valid."""
 BENCHMARK = option("Name of the benchmark.")
 JSON = option("Print JSON.", "--json")
 LANG = option("ISO 639-3 code of the language.")

@@ -226,10 +226,7 @@ def _imported(module: str, name: str, searched: tuple[str, ...] = ()) -> Symbol 
 
 
 def _resolve(symbol: Symbol) -> Symbol | str | None:
-    """Return the definition that an imported name refers to, through all modules that import it.
-
-    For a module that is not followed, return only the name.
-    """
+    """Return the definition behind a name, through all imports; the name if it is not followed."""
     module, name = symbol
     if EXCLUDED.fullmatch(module):
         return name
@@ -288,7 +285,7 @@ def _form_of(symbol: Symbol) -> NormalForm:
 
 
 def _number_reachable(*entries: str) -> dict[Symbol, int]:
-    """Return {definition: its number} of all that the entry points reach, depth first, from 0."""
+    """Return {definition: number} for all that the entry points reach, depth first, from 0."""
     waiting: list[Symbol] = []  # the next one is at the end, so lists are added in reverse
     for entry in reversed(entries):
         module, _, name = entry.partition(":")

@@ -79,10 +79,7 @@ def _unreachable_hosts(urls: Iterable[str]) -> dict[str, str]:
 def _download_obstacles(
     pins: Sequence[Pin], mirror: Path | None, addresses: Path | None
 ) -> Iterator[str]:
-    """Yield the obstacles to downloading files that the mirror lacks, or their checksums.
-
-    ``addresses``: table of further addresses of files.
-    """
+    """Yield the obstacles to downloading the files, and the checksums, that the mirror lacks."""
     variable = offline_variable()
     try:
         absent = [pin for pin in pins if in_mirror(pin, mirror) is None]
@@ -134,7 +131,7 @@ def _refusal(need: HubNeed) -> str:
     from huggingface_hub import HfApi
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
-    # The hub's client uses requests or httpx, and its errors have the base class of that package's.
+    # The hub's client uses requests or httpx; its errors derive from that package's base class.
     temporary = cast(tuple[type[Exception], ...], (OSError, *HfHubHTTPError.__bases__))
     try:
         if need.gated:

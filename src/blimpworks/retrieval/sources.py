@@ -70,7 +70,7 @@ class Checksum:
         source = f", which {self.origin}" if self.origin else ""
         size = path.stat().st_size
         if self.bytes is not None and size != self.bytes:
-            # A download stops soon after the expected size, so a larger size is not the file's.
+            # Downloads stop soon after the expected size, so the size of a larger file is unknown.
             number = f"{size:,}" if size < self.bytes else "more"
             return f"has {number} bytes, expected {self.bytes:,}{source}"
         if self.algorithm == MD5:
