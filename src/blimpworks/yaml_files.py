@@ -23,7 +23,7 @@ DIGITS = 100
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 ODD_NUMBER = re.compile(r"[-+]?0[0-7_]+|.*:.*")
 """Numbers of base 8 (010 is 8) and base 60 (1:30 is 90) in YAML 1.1."""
-MERGE = "tag:yaml.org,2002:merge"
+MERGE = "tag:yaml.org,2002:merge"  # of the key "<<"
 Mark = yaml.error.Mark
 
 

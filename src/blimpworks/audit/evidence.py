@@ -44,7 +44,7 @@ WITHOUT_LINES = (".json", ".parquet", ".xlsx")
 TABLES_OF_ITEMS = ("judgements", "scores", "answers", "items")
 """Kinds of tables with a row per item, in order of preference."""
 MODEL_COLUMNS = ("model", "model_a", "model_b")
-SHOWN = (
+JUDGEMENT_COLUMNS = (
     *("method", "value_good", "value_bad", "margin", "correct", "tie", "near_tie"),
     *("certain", "rule", "pattern", "acceptable", "accepted"),
 )
@@ -289,6 +289,7 @@ def _conditions(
         if {"item", "condition", "regions"} <= {*read_arrow(node.path).column_names}:
             rows = _rows_where(node, "item", key)
             for row in rows:
+                # A condition is one sentence, in the column of good ones.
                 side = _side(row | NO_REGION, _row_of(scores, row["item_id"]), "good")
                 spans = zip(row["regions"], row["region_starts"], row["region_ends"], strict=True)
                 regions = [f"[{name} {row['good'][a:b]}]" for name, a, b in spans if b > a]
@@ -310,8 +311,8 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
     key, paradigm = row["item_id"], row.get("paradigm")
     item = _row_of(items, key, paradigm)
     facts = {"item_id": key, "paradigm": paradigm or item.get("paradigm"), "table": str(node.path)}
-    # Pandas has NaN for null, and NaN is unequal to itself.
-    facts |= {name: None if row[name] != row[name] else row[name] for name in SHOWN if name in row}
+    names = [name for name in JUDGEMENT_COLUMNS if name in row]
+    facts |= {name: None if pd.isna(row[name]) else row[name] for name in names}
     conditions = {} if item else _conditions(items, scores, key)
     if conditions:
         first = next(iter(conditions.values()))

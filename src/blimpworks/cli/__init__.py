@@ -55,9 +55,9 @@ def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
     names = filter(None, dict.fromkeys(command.group for command in included))
     groups = {name: typer.Typer(help=declare.GROUPS[name], no_args_is_help=True) for name in names}
 
-    # The help lists commands in the order in which they are added.
-    order = {panel: position for position, panel in enumerate(PANELS)}
-    for command in sorted(included, key=lambda command: order.get(command.panel, len(order))):
+    # The help lists headings and commands in the order in which they are added.
+    positions = {panel: position for position, panel in enumerate(PANELS)}
+    for command in sorted(included, key=lambda command: positions.get(command.panel, len(PANELS))):
         _add_command(groups.get(command.group, app), command, hidden=command.by_workflow)
     if commands is None:
         text = "Commands that the workflow runs, a job each."

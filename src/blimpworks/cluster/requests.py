@@ -196,7 +196,6 @@ def sized_request(
     # Jobs that share a SLURM job must request the same GPUs.
     needs = setup.needs(scaling.gpu_step if jobs_in_turn == 1 else 0)
     seconds = setup.seconds(expected_work(items).tokens, needs)
-    # Stay within the limits of a node.
     max_hours = 168.0  # a week, without a site
     memory = needs.memory_mb * scaling.memory
     if setup.site is not None:
