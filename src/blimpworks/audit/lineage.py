@@ -1,7 +1,7 @@
 """Find the inputs of products, and the products of inputs, from the records of jobs.
 
-``lineage`` returns a tree of a product's inputs and theirs in turn; ``Jobs`` has the records of all
-jobs upstream. A provenance record beside a product says which job made it, from which inputs.
+``lineage`` returns the tree of all files that a product was made from; ``Jobs`` has the records of
+all jobs upstream. A provenance record beside a product says which job made it, from which inputs.
 """
 
 import os
@@ -96,7 +96,7 @@ class Lineage:
         self._nodes: dict[tuple[str, str], Node] = {}
 
     def product(self, path: Path) -> Node | None:
-        """Return a product with its inputs and theirs in turn; None for a file without a record."""
+        """Return a product with all that it was made from; None for a file without a record."""
         record = self._records.of(path)
         return None if record is None else self._version(str(path), output_hash(record, path))
 

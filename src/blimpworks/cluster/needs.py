@@ -32,7 +32,7 @@ VOCABULARY = 262_144
 LOGIT_ROWS = 1024
 """Largest number of positions whose logits a GPU holds at once, in engines that run no server
 (``hub_loading.LOGIT_ROWS``)."""
-MARGIN = 1.02
+WEIGHTS_FACTOR = 1.02
 """Memory of weights on the GPU relative to their file: padding, buffers, alignment."""
 CONTEXT_GB = 1.5
 """GB of each GPU for CUDA's context, communication buffers and hidden states."""
@@ -88,15 +88,15 @@ class Memory(NamedTuple):
 
     def per_gpu(self, gpus: int) -> float:
         """Return the GB that each GPU must have if ``gpus`` GPUs share the weights."""
-        managed = (self.weights * MARGIN + self.cache) / gpus + CONTEXT_GB
+        managed = (self.weights * WEIGHTS_FACTOR + self.cache) / gpus + CONTEXT_GB
         # Two limits hold: one for the memory that the engine manages, one for all memory.
         return max(managed / self.share, (managed + self.logits) / REACHABLE)
 
     def explain(self) -> str:
         """Return the calculation as a phrase for messages."""
         return (
-            f"weights {self.weights:.1f} GB × {MARGIN} + keys and values {self.cache:.1f} GB, "
-            f"spread over its GPUs, and on each GPU {CONTEXT_GB} GB for the engine, all in "
+            f"weights {self.weights:.1f} GB × {WEIGHTS_FACTOR} + keys and values {self.cache:.1f} "
+            f"GB, spread over its GPUs, and on each GPU {CONTEXT_GB} GB for the engine, all in "
             f"{self.share:.0%} of the GPU's memory; in addition {self.logits:.1f} GB for logits"
         )
 

@@ -23,8 +23,8 @@ from blimpworks.errors import UserError
 from blimpworks.records.journal import Attempt, Cause, journal_path, read_attempts
 from blimpworks.strict import Strict
 
-MARGIN, GRACE = 3, 10
-"""Requested minutes are MARGIN × the estimate + GRACE."""
+TIME_FACTOR, ADDED_MINUTES = 3, 10
+"""Requested minutes are TIME_FACTOR × the estimated minutes + ADDED_MINUTES."""
 
 
 def minutes_to_ask(seconds: float, max_hours: float) -> int:
@@ -33,7 +33,7 @@ def minutes_to_ask(seconds: float, max_hours: float) -> int:
     The margin is moderate. A job that runs out of time ends cleanly and is queued again; a job that
     requests too much waits longer in the queue.
     """
-    minutes = math.ceil(MARGIN * seconds / 60) + GRACE
+    minutes = math.ceil(TIME_FACTOR * seconds / 60) + ADDED_MINUTES
     return max(1, min(minutes, math.floor(max_hours * 60)))
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # slow to import, and every command imports this module
 
 TIMEOUT = 20.0
 """Seconds to wait for an answer."""
-JOB = re.compile(r"[0-9]+([_+][0-9]+)?")
+JOB_ID = re.compile(r"[0-9]+([_+][0-9]+)?")
 """Id of a job, of a member of an array (``12_3``) or of a heterogeneous job (``12+1``)."""
 BATCH = 200
 """Largest number of jobs in one command."""
@@ -57,7 +57,7 @@ def slurm_states(ids: Collection[str]) -> dict[str, str]:
     Ask the controller first, then the accounting database for finished jobs. Jobs that SLURM does
     not know are left out. The result is empty without SLURM, or without an answer in time.
     """
-    jobs = {job for job in ids if JOB.fullmatch(job)}
+    jobs = {job for job in ids if JOB_ID.fullmatch(job)}
     states: dict[str, str] = {}
     queue = ["squeue", "-h", "-t", "all", "-o", "%i|%T", "-j"]
     accounting = ["sacct", "-n", "-X", "-P", "-o", "JobID,State", "-j"]

@@ -172,7 +172,7 @@ class Declared:
         entries = (self.runs,) if isinstance(self.runs, str) else self.runs
         return {self.name: Command(self.name, entries, self.packages)} if entries else {}
 
-    def of(self, *values: str) -> Command:
+    def command_for(self, *values: str) -> Command:
         """Return the command for ``values`` that decide its code, such as ("vllm", "causal").
 
         Raises UserError for unknown values.
@@ -190,7 +190,8 @@ class Declared:
         """Open a job of this command. Raises as ``Job`` does."""
         from blimpworks.records.job import Job
 
-        return Job(self.of(*values), inputs=inputs, outputs=outputs, params=params, edited=edited)
+        command = self.command_for(*values)
+        return Job(command, inputs=inputs, outputs=outputs, params=params, edited=edited)
 
     def _job_of(self, arguments: Arguments) -> "Job":
         inputs, outputs, edited = list[Path](), list[Path](), set[Path]()
@@ -298,8 +299,8 @@ def find_command(name: str) -> Command | None:
 
 
 def code_of(name: str, *values: str) -> str:
-    """Return the digest of a command's code; ``values`` are those of ``Declared.of``.
+    """Return the digest of a command's code; ``values`` are those of ``Declared.command_for``.
 
     Raises KeyError for an unknown command, UserError for unknown values.
     """
-    return declared_commands()[name].of(*values).code
+    return declared_commands()[name].command_for(*values).code

@@ -94,9 +94,8 @@ class NotReceived(UserError):
 
 PIECE = 1 << 16
 """Bytes that are written at a time; a broken download loses no more."""
-# Errors of a full disk, and of a missing permission.
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
+_FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NO_PERMISSION = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def part_path(output: Path, url: str) -> Path:
@@ -112,12 +111,12 @@ def disk_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = (error.strerror or "").lower()
-        if error.errno in _FULL:
+        if error.errno in _FULL_DISK:
             raise UserError(
                 f"{path}: not enough room to write it ({reason}); free some in "
                 f"{path.parent} and run again."
             ) from error
-        if error.errno in _DENIED:
+        if error.errno in _NO_PERMISSION:
             raise UserError(
                 f"{error.filename or path}: {reason}; give yourself the permission or "
                 "choose another directory."
