@@ -16,14 +16,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from blimpworks.commands.declare import recorded_commands
+from blimpworks.commands.declare import find_command
 from blimpworks.records.job import Job
 
 
 def make_products(count: int, kilobytes: int) -> None:
     """Run ``count`` jobs, each of which writes a product below results/."""
     rng = random.Random(1)
-    command = recorded_commands()["sample_items"]
+    command = find_command("sample_items")
     shared = Path("settings.txt")
     shared.write_text("shared\n")
     paths: list[Path] = []

@@ -112,7 +112,7 @@ def package_at(monkeypatch):
     from blimpworks.records import digest
 
     def forget():
-        for cached in (digest._module, digest._direct):
+        for cached in (digest._module, digest._form_of):
             cached.cache_clear()
 
     def read(folder):

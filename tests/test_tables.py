@@ -11,7 +11,7 @@ import pytest
 from blimpworks import tables as schemas
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp import tables as rooms
-from blimpworks.records.digest import DATA_FILE, _direct
+from blimpworks.records.digest import DATA_FILE, _form_of
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ def test_rows_and_frames_are_written_without_what_the_schema_lacks(schema, tmp_p
 
 
 def test_a_schemas_file_counts_among_the_code_that_reads_it():
-    assert "schemas/bins.tsv " in _direct((rooms.__name__, "BINS")).text
-    assert "schemas/ratings.tsv" not in _direct((rooms.__name__, "BINS")).text
+    assert "schemas/bins.tsv " in _form_of((rooms.__name__, "BINS")).text
+    assert "schemas/ratings.tsv" not in _form_of((rooms.__name__, "BINS")).text
     assert DATA_FILE.fullmatch("grammar.lark")
 
 

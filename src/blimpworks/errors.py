@@ -21,7 +21,7 @@ LONGEST_UNSHORTENED = 299
 LONG_WORD = re.compile(r"([^\s/]{80})[^\s/]+")
 """A word of more than 80 characters that is not a path."""
 LONG_LIST = re.compile(r"((?:[^\s,]+, ){6})((?:[^\s,]+, ){3,})")
-"""A list of more than nine words with commas between them."""
+"""A list of more than nine words: in group 1 the first six, in group 2 the others but the last."""
 LONGEST_SENTENCE = 999
 """Characters of a sentence, without its paths, above which its middle is cut out."""
 PATH = re.compile(r"\S*/\S*")
@@ -51,8 +51,9 @@ def shortened(sentence: str) -> str:
         # A list keeps its first six words, the number of left out words, and its last word.
         sentence = LONG_LIST.sub(lambda m: f"{m[1]}… ({m[2].count(', ')} more), ", sentence)
     if len(PATH.sub("", sentence)) > LONGEST_SENTENCE:
-        kept_length = LONGEST_SENTENCE // 3
-        sentence = f"{sentence[: LONGEST_SENTENCE - kept_length - 3]} … {sentence[-kept_length:]}"
+        end_length = LONGEST_SENTENCE // 3
+        start_length = LONGEST_SENTENCE - end_length - len(" … ")
+        sentence = f"{sentence[:start_length]} … {sentence[-end_length:]}"
     return sentence
 
 
@@ -118,9 +119,9 @@ def fault_of(error: Exception) -> str:
 def reading(path: Path, expected: str, remedy: str) -> Iterator[None]:
     """Turn errors of a block that reads the file ``path`` into UserError.
 
-    The file is missing, unreadable, or broken. If it is broken, readers of text, JSON, Parquet and
-    settings raise a ValueError or one of ``BROKEN``. The message has the line of the error, if it
-    has one (``lineno``), what was ``expected``, and the ``remedy``: what the user should do.
+    Errors are OSErrors for a missing or unreadable file. For a broken file, readers of text, JSON,
+    Parquet and settings raise a ValueError or one of ``BROKEN``. The message has the error's line,
+    if it has one (``lineno``), what was ``expected``, and a ``remedy``: what the user should do.
     """
     try:
         yield

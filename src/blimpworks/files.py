@@ -204,17 +204,17 @@ def rust_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def named_errors(path: Path, temporary: Path | None = None) -> Iterator[None]:
-    """Let OSErrors of a block that writes ``path`` name this path; also act as ``rust_errors``.
+    """Let OSErrors of a block that writes ``path`` name this path, in place of ``temporary``.
 
-    ``temporary``: file or directory that the block writes, which errors would name otherwise. (The
-    error of a failed write names no file. Of the two files of a failed copy, the target is used.)
+    ``temporary``: file or directory that the block writes. Also act as ``rust_errors``.
     """
     writing = temporary or path
     try:
         with rust_errors(path):
             yield
     except OSError as error:
-        # The newest file of a directory is the one that was being written.
+        # The error of a failed copy names the target as filename2, that of a failed write no file.
+        # The newest file of a directory is then the one that was being written.
         files = [file for file in writing.rglob("*") if file.is_file()] if writing.is_dir() else []
         newest = max(files, key=lambda file: file.stat().st_mtime_ns, default=writing)
         name = str(error.filename2 or error.filename or newest)
@@ -253,7 +253,7 @@ def whole_directory(path: Path) -> Iterator[Path]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     clear_abandoned(path.parent, f".{path.name}.")
-    # A directory cannot be replaced in one step, so the old one is renamed before it is removed.
+    # A directory cannot be replaced in one step, so the old one is renamed, then removed.
     temporary, before = temporary_path(path), temporary_path(path.with_name(f"{path.name}.before"))
     remove(temporary)
     temporary.mkdir()

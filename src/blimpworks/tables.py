@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 
 MARK = b"blimpworks:sha256"
 """Bytes before the SHA-256, and a key of the table's metadata."""
-SIZE = len(MARK) + hashlib.sha256().digest_size
-TAIL = 8
-"""Number of bytes after the footer of every Parquet file: its size (four bytes) and b"PAR1"."""
+CHECKSUM_SIZE = len(MARK) + hashlib.sha256().digest_size
+TAIL_SIZE = 8
+"""Bytes after the footer of every Parquet file: the footer's size (four bytes) and b"PAR1"."""
 
 
 def _footer_start(content: mmap.mmap | bytes) -> int:
     """Return the offset of the footer in bytes; 0 if its stated size exceeds the file."""
-    footer_size = int.from_bytes(content[-TAIL : -TAIL // 2], "little") + TAIL
-    return max(len(content) - footer_size, 0)
+    stated_size = int.from_bytes(content[-TAIL_SIZE:-4], "little")
+    return max(len(content) - TAIL_SIZE - stated_size, 0)
 
 
 def _digest(content: mmap.mmap | bytes, pages_end: int, footer_start: int) -> bytes:
@@ -73,10 +73,11 @@ def write_parquet(table: pa.Table, path: Path) -> None:
 
 @lru_cache(maxsize=1024)
 def _is_intact(path: Path, _size: int, _changed: int) -> bool | None:
-    # Returns None for a file without a SHA-256. A changed file has another key in the cache.
+    # Returns None for a file without a SHA-256. Size and time of the last change are keys of the
+    # cache, so a changed file is read again.
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         footer_start = _footer_start(content)
-        pages_end = max(footer_start - SIZE, 0)
+        pages_end = max(footer_start - CHECKSUM_SIZE, 0)
         stated = bytes(content[pages_end:footer_start])
         if not stated.startswith(MARK):
             return None

@@ -13,7 +13,7 @@ from yaml.resolver import Resolver
 from blimpworks.errors import UserError, reading
 
 MOST_CHARACTERS = 100_000
-"""Most characters of a text; this repository's have up to 30,000."""
+"""Most characters of a text; the files of this repository have up to 30,000."""
 DEEPEST = 50
 """Most levels of nesting, with aliases expanded."""
 MOST_VALUES = 10_000
@@ -23,7 +23,7 @@ DIGITS = 100
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 ODD_NUMBER = re.compile(r"[-+]?0[0-7_]+|.*:.*")
 """Numbers of base 8 (010 is 8) and base 60 (1:30 is 90) in YAML 1.1."""
-MERGE = "tag:yaml.org,2002:merge"
+MERGE = "tag:yaml.org,2002:merge"  # of the key "<<"
 Mark = yaml.error.Mark
 
 
@@ -44,7 +44,7 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
         """{composed node: (number of values in it, number of levels)}."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Build the next node, and check limits; an alias is as large as the node it repeats."""
+        """Build the next node, and check limits; an alias is as large as the node behind it."""
         event: Any = self.peek_event()
         is_alias, mark = isinstance(event, yaml.AliasEvent), event.start_mark
         if getattr(event, "tag", None):

@@ -12,7 +12,7 @@ from blimpworks.audit import check as checking
 from blimpworks.audit.check import HASH_FILE, HashCache, audit
 from blimpworks.audit.stale import LONGEST_COMMAND, command_lines
 from blimpworks.cli import run_here
-from blimpworks.commands.declare import recorded_commands
+from blimpworks.commands.declare import find_command
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.records.job import Job
@@ -28,7 +28,7 @@ PARTS |= {"params": {"seed": 2}, "started": "2001-01-01T00:00:00+00:00"}
 
 
 def write(output, *inputs, content="x\n", **params):
-    command = recorded_commands()["sample_items"]
+    command = find_command("sample_items")
     paths = [Path(path) for path in inputs]
     with Job(command, inputs=paths, outputs=[Path(output)], params=params):
         write_text(Path(output), content)
@@ -135,7 +135,7 @@ def test_a_job_refuses_an_input_that_is_not_what_its_own_job_wrote():
 @pytest.mark.usefixtures("chain")
 def test_people_may_fill_in_what_a_job_wrote_for_them():
     Path("results/b.txt").write_text("filled in\n")
-    command = recorded_commands()["read_annotations"]
+    command = find_command("read_annotations")
     sheet, output = Path("results/b.txt"), Path("results/d.txt")
     with Job(command, inputs=[sheet], outputs=[output], params={}, edited=[sheet]):
         write_text(output, "read\n")

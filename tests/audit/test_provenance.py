@@ -21,7 +21,7 @@ from blimpworks.audit.explain_text import as_text
 from blimpworks.audit.lineage import Node, is_about, lineage
 from blimpworks.audit.stale import ABSENT_VALUE, changed_code, changed_values, planned_jobs
 from blimpworks.campaign.registry import papers
-from blimpworks.commands.declare import code_of, recorded_commands
+from blimpworks.commands.declare import code_of, find_command
 from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path, write_text
 from blimpworks.papers.multiblimp.commands import sample_items
@@ -48,7 +48,7 @@ def here(tmp_path, monkeypatch):
 
 
 def make(output, inputs=(), n=1, command="sample_items", **params):
-    declared, inputs = recorded_commands()[command], [Path(i) for i in inputs]
+    declared, inputs = find_command(command), [Path(i) for i in inputs]
     with Job(declared, inputs=inputs, outputs=[Path(output)], params=params) as job:
         write_table(funnel(n), FUNNEL, Path(output))
         job.note(counts={"n": n})
@@ -96,7 +96,7 @@ def test_running_a_job_twice_gives_the_same_bytes_and_another_time():
 
 def test_nothing_is_written_when_the_block_raises(here):
     def fail():
-        command = recorded_commands()["sample_items"]
+        command = find_command("sample_items")
         with Job(command, inputs=[], outputs=[Path("out.parquet")], params={}):
             raise ArithmeticError
 
@@ -425,7 +425,7 @@ def numbers(results, source, values):
     rows |= {"text": [f"{value:g}" for value in values.values()]}
     rows |= {"filter": [f'{{"lang": "{lang}"}}' for lang in values]}
     params = {"labels": {"languages": {lang: lang for lang in values}}}
-    command = recorded_commands()["build_exhibit multiblimp/table2"]
+    command = find_command("build_exhibit multiblimp/table2")
     with Job(command, inputs=source, outputs=[path], params=params):
         write_table(pa.table(columns | rows, schema=CELLS.arrow()), CELLS, path)
 

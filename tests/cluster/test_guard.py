@@ -149,7 +149,7 @@ def test_slurm_is_asked_and_waited_for_only_where_a_dead_run_may_have_left_jobs(
     """Its programs may exist without a cluster, and a run would wait for them."""
     stand_in(tmp_path / "bin", "squeue", f"touch {tmp_path}/asked; exit 1")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
-    monkeypatch.setattr(guard, "CANCEL_SECONDS", 0.0)
+    monkeypatch.setattr(guard, "PATIENCE", 0.0)
     process, path = run
     assert guard.is_alive(path)
     assert guard.end_orphans(tmp_path) == []

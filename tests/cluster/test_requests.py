@@ -65,8 +65,8 @@ def test_what_is_chosen_fits_on_one_node_and_holds_the_weights(parameters, kinds
     assert result.gpu_kind in kinds
     assert result.gpus <= result.gpu_kind.per_node
     assert result.weights_gb == parameters * BYTES[dtype]
-    assert result.weights_gb < result.each_gb * result.gpus
-    assert result.each_gb <= result.gpu_kind.memory_gb
+    assert result.weights_gb < result.gb_per_gpu * result.gpus
+    assert result.gb_per_gpu <= result.gpu_kind.memory_gb
     assert result.memory_mb <= result.gpu_kind.host_memory_gb * 1000
 
 
@@ -98,7 +98,7 @@ THREE = (gpu(24), gpu(40), gpu(80))
             8,
             [gpu(80)],
             {"models": {NAME: ModelNeeds(gpus=8)}},
-            r"no node has enough GPUs of a kind.*has 4 × 80 GB",
+            r"no node has enough GPUs that it may have.*has 4 × 80 GB",
         ),
     ],
 )
@@ -193,7 +193,7 @@ def test_jobs_in_turn_share_the_longest_time_on_the_same_gpus(tmp_path):
     write_attempts(log, attempt("walltime", 0), attempt("gpu_memory", 0))
     work = {tmp_path / "none.parquet": Expectation(10**9, 10)}
     alone, shared = (
-        requests.sized_request(setup(model(8), site), work, log, shared=number)
+        requests.sized_request(setup(model(8), site), work, log, jobs_in_turn=number)
         for number in (1, IN_TURN)
     )
     assert (alone["runtime"], shared["runtime"]) == (300, 300 / IN_TURN)
@@ -224,11 +224,11 @@ def on_gpus(minutes, memory_mb=1):
 @pytest.mark.parametrize(
     ("request_of", "amounts", "sentence"),
     [
-        (cpu_request, {"memory_mb": 64_001, "minutes": 1}, "asks for 64,001 MB, but nodes of cpu"),
+        (cpu_request, {"memory_mb": 64_001, "minutes": 1}, "asks for 64,001 MB, but cpu"),
         (cpu_request, {"memory_mb": 1, "minutes": 1441}, "asks for 1,441 minutes, but cpu"),
         (cpu_request, {"memory_mb": 1, "minutes": 1, "cores": 17}, "asks for 17 cores"),
         (on_gpus, {"minutes": 121}, "asks for 121 minutes, but 80 GB"),
-        (on_gpus, {"minutes": 120, "memory_mb": 2_000_001}, r"but nodes of 80 GB .* have 2,000,0"),
+        (on_gpus, {"minutes": 120, "memory_mb": 2_000_001}, r"but 80 GB .* has at most 2,000,0"),
     ],
 )
 def test_a_request_beyond_the_node_is_refused(request_of, amounts, sentence):

@@ -17,7 +17,7 @@ from rich.console import Console
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.cli import evaluate
 from blimpworks.cli.audit import explain
-from blimpworks.commands.declare import recorded_commands
+from blimpworks.commands.declare import find_command
 from blimpworks.errors import UserError
 from blimpworks.evaluation import judged
 from blimpworks.evaluation.build import build_card, build_report_card, page_of
@@ -238,7 +238,7 @@ def test_the_limit_of_a_model_is_that_in_the_manifest_of_its_scores(tmp_path, mo
     manifest = Path("results/store/small/multi/manifest.json")
     write_text(manifest, json.dumps({"checks": {"limit": "1024"}}))
     scores = Path("results/scores/pairs/small/eng.parquet")
-    with Job(recorded_commands()["collect_scores"], inputs=[manifest], outputs=[scores], params={}):
+    with Job(find_command("collect_scores"), inputs=[manifest], outputs=[scores], params={}):
         write_scores(scores, [([(-1.0, 3)], [(-1.0, 3)])], {0: LONG})
     (why,) = judged.why_skipped(["i0"], items, scores, "m")
     assert why == "longer than the model's 1,024 tokens"

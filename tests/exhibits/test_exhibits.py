@@ -25,7 +25,7 @@ from blimpworks.benchmarks.exhibits.heat_maps import Names
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.paper import FORMATS
 from blimpworks.campaign.registry import exhibits, exhibits_to_make, find_exhibit, papers
-from blimpworks.commands.declare import recorded_commands
+from blimpworks.commands.declare import find_command
 from blimpworks.errors import UserError
 from blimpworks.exhibits import exhibit as exhibit_module
 from blimpworks.exhibits import fonts
@@ -395,7 +395,7 @@ def test_a_figures_record_names_fonts_it_lacks(names, packages, tmp_path, monkey
     monkeypatch.setattr(manager.fontManager, "ttflist", bundled)
     monkeypatch.setattr(manager, "findSystemFonts", list)
     output = tmp_path / "figure.txt"
-    with Job(recorded_commands()["judge"], inputs=[], outputs=[output], params={}):
+    with Job(find_command("judge"), inputs=[], outputs=[output], params={}):
         families, absent = fonts.families_for(fonts.letters_of(names))
         output.write_text("drawn")
     assert (families, absent) == ([], fonts.letters_of(names))

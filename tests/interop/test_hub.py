@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from blimpworks.campaign.registry import paper_of
-from blimpworks.commands.declare import recorded_commands
+from blimpworks.commands.declare import find_command
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.interop.crate.tables import UNSTATED
@@ -25,7 +25,7 @@ CATALOGUE = "lang\ttreebank\tfile\tversion\tcommit\tsha256\tbytes\tlicence\turl\
 
 
 def made(verb, inputs, output, write):
-    with Job(recorded_commands()[verb], inputs=inputs, outputs=[output], params={}):
+    with Job(find_command(verb), inputs=inputs, outputs=[output], params={}):
         write(output)
 
 

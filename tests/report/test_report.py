@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.registry import exhibits
 from blimpworks.cli import app
-from blimpworks.commands.declare import recorded_commands
+from blimpworks.commands.declare import find_command
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Document, Entry, Sheet, SheetColumn, read_document
 from blimpworks.records.job import Job
@@ -85,7 +85,7 @@ def test_a_number_says_what_it_is_about_unless_its_printed_keys_do():
 
 def recorded(path, inputs):
     """Write a file with a record that lists other files as inputs."""
-    with Job(recorded_commands()["judge"], inputs=inputs, outputs=[path], params={}):
+    with Job(find_command("judge"), inputs=inputs, outputs=[path], params={}):
         path.write_text(path.name)
     return path
 

@@ -293,7 +293,7 @@ def test_a_mirror_is_a_directory(catalogue):
 
 
 def test_an_archive_that_unpacks_without_end_is_left(catalogue, monkeypatch):
-    monkeypatch.setattr(pinning, "MOST_BYTES", 1000)
+    monkeypatch.setattr(pinning, "UNPACKED_LIMIT", 1000)
     with pytest.raises(UserError, match="unpacks to more than 1,000 bytes"):
         taken_from(release(), catalogue)
 

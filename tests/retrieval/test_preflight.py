@@ -12,7 +12,7 @@ from huggingface_hub import constants
 
 from blimpworks.campaign.table_files import Locked, LockedModel
 from blimpworks.retrieval import download, preflight
-from blimpworks.retrieval.download import AT_ONCE, slot
+from blimpworks.retrieval.download import SLOTS, slot
 from blimpworks.retrieval.preflight import HubNeed, obstacles
 from blimpworks.retrieval.sources import Pin
 from support import hub_kit
@@ -98,7 +98,7 @@ def test_gated_models_want_a_token(tmp_path, monkeypatch, token, needs, said):
 
 def test_a_host_or_hub_that_takes_its_time_is_left_to_the_download(tmp_path, monkeypatch):
     monkeypatch.setattr(preflight, "LIMITS", (5.0, 0.2))
-    monkeypatch.setattr(download, "MOST_SILENCE", 0.2)
+    monkeypatch.setattr(download, "MAX_SILENCE", 0.2)
     monkeypatch.setenv("HF_TOKEN", "hf_x")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
@@ -151,10 +151,10 @@ def test_few_downloads_from_a_host_run_at_once():
             with lock:
                 running[0] -= 1
 
-    threads = [threading.Thread(target=download) for _ in range(3 * AT_ONCE)]
+    threads = [threading.Thread(target=download) for _ in range(3 * SLOTS)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(60)
-    assert most[0] == AT_ONCE
+    assert most[0] == SLOTS
     assert running == [0]

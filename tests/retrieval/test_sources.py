@@ -335,7 +335,7 @@ def test_a_redirect_in_a_circle_ends_in_one_sentence(pin, output, server):
 
 @pytest.mark.parametrize("statuses", [[404], [503] * 9, []])
 def test_a_token_in_an_address_is_shown_nowhere(pin, output, server, statuses, capfd, monkeypatch):
-    monkeypatch.setattr(download, "_LONGEST_WAIT", 0.01)
+    monkeypatch.setattr(download, "_LONGEST_PAUSE", 0.01)
     secret = replace(pin, url=f"{pin.url}?token={SECRET}")
     server.statuses = [*statuses]
     done = CliRunner().invoke(app, arguments(secret, output))

@@ -16,7 +16,7 @@ from transformers import AutoTokenizer
 from blimpworks.campaign.engines import scorers
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cli import main
-from blimpworks.commands.declare import recorded_commands
+from blimpworks.commands.declare import find_command
 from blimpworks.errors import UserError
 from blimpworks.records import digest
 from blimpworks.records.digest import ROOT, number_digest
@@ -234,7 +234,7 @@ def test_impossible_checkpoints_are_refused(trained, tmp_path, changes, message)
 
 @pytest.mark.parametrize("pair", scorers())
 def test_an_engine_is_part_of_the_code_behind_its_scores_and_no_other_is(pair):
-    entries = recorded_commands()[" ".join(("score", *pair))].entries
+    entries = find_command(" ".join(("score", *pair))).entries
     assert {each.address for each in scorers().values()} & {*entries} == {scorers()[pair].address}
     assert "blimpworks.campaign.engines" not in digest.reached_modules(*entries)
 

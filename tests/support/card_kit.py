@@ -5,7 +5,7 @@ from pathlib import Path
 
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.campaign.settings.base import TiePolicy
-from blimpworks.commands.declare import recorded_commands
+from blimpworks.commands.declare import find_command
 from blimpworks.evaluation.card import model_table, sensitivity_table
 from blimpworks.judging.judge import Rules, judge
 from blimpworks.models.checkpoint import Checkpoint
@@ -95,7 +95,7 @@ def write_evaluation(root, texts=sentences, margins_of=MARGINS, ratings=None):
             scores = Path(model_table(root, "scores", "pairs", lang, model))
             judging_kit.write_scores(scores, rows, statuses)
             judged = Path(model_table(root, "judgements", "pairs", lang, model))
-            command = recorded_commands()["judge"]
+            command = find_command("judge")
             with Job(command, inputs=[items, scores], outputs=[judged], params={}):
                 judge(items, scores, judged, Rules(["full_sentence"], [WRONG], 0.01))
             judgements.append((model, lang, judged))

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from urllib3 import HTTPResponse
 
 from blimpworks.cli import app
-from blimpworks.commands.declare import recorded_commands
+from blimpworks.commands.declare import find_command
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.records.job import Job, record_arguments
 from support import tiny
@@ -82,7 +82,7 @@ def build_results(results):
     """Write one model's items, scores, judgements, accuracies and Table 5 as the workflow would."""
     checkpoint = tiny.make_ngram(tiny.write_corpus(Path("text.txt")), Path("model/checkpoint.json"))
     items = results / "items/multiblimp/eng.parquet"
-    sampled = recorded_commands()["sample_items"]
+    sampled = find_command("sample_items")
     with Job(sampled, inputs=[Path("text.txt")], outputs=[items], params={"seed": 1}):
         tiny.write_items(items, PAIRS, paradigm=["SG", "SG", "PL", "PL"])
     accuracies = evaluate(results, "grams", checkpoint, "kenlm", "full_sentence")

@@ -77,7 +77,7 @@ def _requested(job, _journal_time):
         setup_of(layout, job.model, SITE),
         expected_items(layout, job),
         job.log(CAMPAIGN),
-        shared=SHARING.get(job.model, 1) if job.task == "score" else 1,
+        jobs_in_turn=SHARING.get(job.model, 1) if job.task == "score" else 1,
     )
 
 

@@ -60,8 +60,8 @@ def read_cells(source: Path) -> pd.DataFrame:
 def _matches(cells: pd.DataFrame, column: str, name: str) -> pd.Series:
     """Return whether each cell is in the row (or column) that ``name`` means.
 
-    It is the full name in any letter case, or a code in the cell's filter ("eng"). If no cell has
-    these, it is a key of printed numbers, or else the end of a name ("High" of "Resources High").
+    ``name`` is a full name in any letter case, or a code in the cell's filter ("eng"). If no cell
+    has it, it is a key of printed numbers, or else the end of a name ("High" of "Resources High").
     """
     names = cells[column].str.casefold()
     matches = names == name.casefold()
@@ -193,11 +193,11 @@ def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any]
 
 def printed_location(record: provenance.Record | None, row: dict[str, Any]) -> dict[str, Any]:
     """Return file and line of a printed number, from the inputs of the comparison's job."""
-    end = f"/{row['paper']}/{row['exhibit']}.csv"
+    path_end = f"/{row['paper']}/{row['exhibit']}.csv"
     position = {name: [row[name]] for name in ("row", "column")}
     for entry in record["inputs"] if record else []:
         path = Path(entry["path"])
-        if entry["path"].endswith(end) and path.is_file():
+        if entry["path"].endswith(path_end) and path.is_file():
             for printed in read_rows_with_lines(path, **position):
                 return {"path": printed["path"], "line": printed["line"]}
     return {}
@@ -210,9 +210,9 @@ def comparisons_of(
     folder, rows = source.parent.parent, []
     position = {"paper": [source.parent.name], "exhibit": [source.name.removesuffix(CELLS_SUFFIX)]}
     position |= {name: [cell[f"printed_{name}"]] for name in ("row", "column")}
-    for name, form in EXHIBITS_OF.items():
+    for name, exhibits_folder in EXHIBITS_OF.items():
         path = folder.parent / REPRODUCTION / name
-        if folder.name == form and path.is_file():
+        if folder.name == exhibits_folder and path.is_file():
             numbers = read_rows_with_lines(path, **position)
             rows += [row | printed_location(records.of(path), row) for row in numbers]
     return rows

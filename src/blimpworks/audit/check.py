@@ -30,6 +30,8 @@ from blimpworks.records.job import Job, package_versions
 from blimpworks.records.reading import OWN_HASH, Record, record_hash, records_below, root_hash
 
 Problem = Literal["altered", "edited", "missing", "stale", "unaccounted", "unreadable"]
+"""altered: a file differs from its record; edited: a record was changed; missing: a recorded file
+is gone; unaccounted: no record lists the file; unreadable: a record is damaged."""
 READERS = 8
 """Number of threads that hash files: hashing releases the interpreter lock."""
 SETTINGS_FOLDER = "settings"
@@ -147,8 +149,8 @@ def _hashes(entries: list[dict[str, Any]], hash_cache: HashCache | None) -> list
     title, interval = f"reading {len(to_hash)} files", PROGRESS_INTERVAL
     bar = tqdm(None, title, total, unit="B", unit_scale=True, delay=interval, mininterval=interval)
     with ThreadPoolExecutor(READERS) as pool, bar:
-        for number, now in zip(to_hash, pool.map(hash_of, to_hash), strict=True):
-            hashes[number] = now
+        for number, file_hash in zip(to_hash, pool.map(hash_of, to_hash), strict=True):
+            hashes[number] = file_hash
             bar.update(entries[number]["bytes"])
     return hashes
 
@@ -179,10 +181,10 @@ def _file_findings(jobs: Jobs, hash_cache: HashCache | None) -> Iterator[Finding
     for first, record in jobs.by_output.items():
         changed = []
         for entry in record["inputs"]:
-            now = current[jobs.key(entry["path"])]
-            if now is None:
+            current_hash = current[jobs.key(entry["path"])]
+            if current_hash is None:
                 yield Finding("missing", Path(entry["path"]), "products were made from it")
-            elif now != entry["sha256"]:
+            elif current_hash != entry["sha256"]:
                 changed.append(f"{entry['path']} ({entry['sha256'][:16]}…)")
         if changed:
             # Reports have hundreds of inputs, so name only a few.
@@ -208,11 +210,12 @@ def _edited_records(jobs: Jobs) -> Iterator[Finding]:
             faults.setdefault(first, fault)
         for product, expected in record.get("input_records", {}).items():
             maker = jobs.makers.get(jobs.key(product))
-            if maker is not None and maker["started"] <= record["started"]:
-                made_first = maker["outputs"][0]["path"]
-                if hashes[made_first] != expected:
-                    fault = f"the record was edited since {first} was made from {product}"
-                    faults.setdefault(made_first, fault)
+            if maker is None or maker["started"] > record["started"]:
+                continue
+            first_of_maker = maker["outputs"][0]["path"]
+            if hashes[first_of_maker] != expected:
+                fault = f"the record was edited since {first} was made from {product}"
+                faults.setdefault(first_of_maker, fault)
     for first, fault in faults.items():
         yield Finding("edited", files.sidecar_path(Path(first)), fault)
 
@@ -254,11 +257,11 @@ def make_again(
 ) -> tuple[Repeated, list[Finding]]:
     """Make products again from the command lines in records; return their number, and differences.
 
-    Products are written below a scratch directory. Jobs with a finding are left out, and so are
-    commands that are not declared cheap: cheap ones only read and write tables, so that a forged
-    record cannot do harm. ``run``: function that runs a command line in this process.
+    Products are written below a scratch directory. Jobs are left out if a file of theirs has a
+    finding, or if their command is not declared cheap: cheap ones only read and write tables, so
+    that a forged record cannot do harm. ``run``: function that runs a command line in this process.
     """
-    reported = {jobs.key(finding.path) for finding in findings if finding.problem != "edited"}
+    reported = {jobs.key(finding.path) for finding in findings}
     cheap_starts = [command.words for command in declared_commands().values() if command.cheap]
     records_by_arguments: dict[tuple[str, ...], list[Record]] = defaultdict(list)
     for record in jobs.by_output.values():
@@ -375,7 +378,9 @@ def as_text(audit: Audit, root: Path, list_all: bool = False) -> str:
     lines.append(f"Root hash of the records of {root}: {audit.root_hash}")
     counts = Counter(problem for problem, _ in {(f.problem, f.path) for f in audit.findings})
     summary = ", ".join(f"{n} {problem}" for problem, n in sorted(counts.items()))
-    lines.append(f"{audit.products} products in and behind {root}: {summary or 'all as recorded'}.")
+    lines.append(
+        f"{audit.products} products of {root} and upstream: {summary or 'all as recorded'}."
+    )
     return "\n".join(lines)
 
 

@@ -43,7 +43,7 @@ class Run:
 
     root: Path
     recorded: str
-    """Path of the results in the records."""
+    """Path of the results in the records, such as "results/demo"."""
     base: Path | None
     """Directory of the workflow; None for results that were moved away from it."""
     records: Sequence[Record] = ()
@@ -55,7 +55,7 @@ class Run:
         return {self.key(record["outputs"][0]["path"]): record for record in self.records}
 
     def key(self, path: str) -> str:
-        """Return the key of a product by its recorded path."""
+        """Return a product's key, such as "results/items/a" for "out/items/a" in results "out"."""
         normalised = os.path.normpath(path)
         if normalised.startswith(f"{self.recorded}/"):
             return f"results{normalised[len(self.recorded) :]}"
@@ -149,11 +149,11 @@ class Causes:
 
     def __init__(self, first: Run, second: Run) -> None:
         self.first, self.second = first, second
-        # Cached: many numbers come from the same jobs.
+        # Methods are cached here, since many numbers come from the same jobs.
         self.changed = cache(self._changed)
         self.causes_within_job = cache(self._causes_within_job)
         self.all_causes = cache(self._all_causes)
-        # Modules that changed and that may have changed, by both jobs' digests of code.
+        # (Modules that changed, modules that may have changed), by both jobs' digests of code.
         self._definitions: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
 
     def _in_both(self, key: str) -> bool:
@@ -162,10 +162,10 @@ class Causes:
     def _changed(self, key: str) -> bool:
         """Return whether a product differs; tables are compared by their data."""
         (_, old), (_, new) = self.first.products[key], self.second.products[key]
-        return old["sha256"] != new["sha256"] and not (
-            key.endswith(".parquet")
-            and same_table(self.first.file(old["path"]), self.second.file(new["path"]))
-        )
+        if old["sha256"] == new["sha256"]:
+            return False
+        files = self.first.file(old["path"]), self.second.file(new["path"])
+        return not (key.endswith(".parquet") and same_table(*files))
 
     def _causes_within_job(self, job: str, ignored: frozenset[str] = frozenset()) -> list[Cause]:
         """Return causes within one job, which both runs have.
@@ -208,8 +208,8 @@ class Causes:
             reached = set(reachable(*command.entries)) if command and is_current else None
             sources = old["sources"], new["sources"]
             self._definitions[codes] = changed_code(*sources, old_text, new_text, reached)
-        sure, perhaps = self._definitions[codes]
-        return sure or perhaps or [f"what {new['verb']} starts from, or a data file"]
+        changed, perhaps = self._definitions[codes]
+        return changed or perhaps or [f"what {new['verb']} starts from, or a data file"]
 
     def _all_causes(self, job: str, ignored: frozenset[str] = frozenset()) -> frozenset[Cause]:
         """Return causes of differences in a job's products, in this job and upstream."""
@@ -263,7 +263,7 @@ class Move(NamedTuple):
     causes: frozenset[Cause]
 
     @property
-    def by(self) -> float:
+    def change(self) -> float:
         """Change of the number; NaN where one of the two is NaN."""
         return self.after - self.before
 
@@ -301,19 +301,19 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
             frame.assign(index=frame.groupby(CELL_KEY[:2], observed=True).cumcount())
             for frame in cells
         )
-        joined = old.merge(new, on=CELL_KEY)
+        joined = old.merge(new, on=CELL_KEY, suffixes=("_before", "_after"))
         only["A"][exhibit] += len(old) - len(joined)
         only["B"][exhibit] += len(new) - len(joined)
         # Value and text of an unchanged number are the same, or both values are NaN. A comparison
         # with one NaN is false.
-        before, after = joined["value_x"].astype(float), joined["value_y"].astype(float)
-        same_text = joined["text_x"] == joined["text_y"]
+        before, after = (joined[f"value_{run}"].astype(float) for run in ("before", "after"))
+        same_text = joined["text_before"] == joined["text_after"]
         # Infinite values have no difference.
         same_number = (before == after) | ((before - after).abs() <= TOLERANCE)
         unchanged = (same_number & same_text) | (before.isna() & after.isna())
         number_of_same += int(unchanged.sum())
         for cell in joined[~unchanged].to_dict("records"):
-            row_filter = json.loads(cell["filter_y"])
+            row_filter = json.loads(cell["filter_after"])
             jobs = [run.products[key][0] for run in runs]
             causes_of_cell = frozenset[Cause]()
             # Another version of a command may have another first output, and so another key.
@@ -321,8 +321,10 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
                 records = (run.jobs[jobs[1]] for run in runs)
                 irrelevant = (irrelevant_names(record, row_filter) for record in records)
                 causes_of_cell = causes.all_causes(jobs[1], frozenset().union(*irrelevant))
-            numbers = cell["value_x"], cell["value_y"], cell["text_x"], cell["text_y"]
-            moves.append(Move(exhibit, cell["row"], cell["column"], *numbers, causes_of_cell))
+            values = cell["value_before"], cell["value_after"]
+            texts = cell["text_before"], cell["text_after"]
+            position = exhibit, cell["row"], cell["column"]
+            moves.append(Move(*position, *values, *texts, causes_of_cell))
     only = {run: +count for run, count in only.items()}  # without zeros
     jobs_by_cause: dict[Cause, list[str]] = defaultdict(list)
     for job in runs[1].jobs:
@@ -341,13 +343,13 @@ def as_json(comparison: RunComparison) -> str:
     moved = Counter(cause for move in comparison.moves for cause in move.causes)
     jobs = comparison.causes
     causes = [*jobs, *sorted(moved.keys() - jobs.keys())]
-    number_of = {cause: number for number, cause in enumerate(causes)}
+    cause_numbers = {cause: number for number, cause in enumerate(causes)}
     moves = []
     for move in comparison.moves:
         entry: dict[str, Any] = {"exhibit": move.exhibit, "row": move.row, "column": move.column}
         entry |= {"before": _or_none(move.before), "after": _or_none(move.after)}
         entry["text"] = [move.text_before, move.text_after]
-        entry["causes"] = sorted(number_of[cause] for cause in move.causes)
+        entry["causes"] = sorted(cause_numbers[cause] for cause in move.causes)
         moves.append(entry)
     document: dict[str, Any] = {"a": str(comparison.first.root), "b": str(comparison.second.root)}
     document["causes"] = [
@@ -361,7 +363,6 @@ def as_json(comparison: RunComparison) -> str:
 def as_text(comparison: RunComparison, list_all: bool = False) -> str:
     """Return the comparison as text; without ``list_all`` only the largest changes."""
     lines = [f"A {comparison.first.root}", f"B {comparison.second.root}", ""]
-    # The causes, each with its jobs and the count of numbers that it changed.
     lines.append("Done differently:" if comparison.causes else "No job does anything differently.")
     moved = Counter(cause for move in comparison.moves for cause in move.causes)
     width = max((len(cause.category) for cause in comparison.causes), default=0)
@@ -370,7 +371,6 @@ def as_text(comparison: RunComparison, list_all: bool = False) -> str:
         count = moved[cause]
         effect = f"behind {count} of the numbers that changed" if count else "changed no number"
         lines.append(f"   {cause.category:{width}}  {cause.text}  ({by}; {effect})")
-    # The numbers that changed, in groups with the same causes, the largest group first.
     total = comparison.same + len(comparison.moves)
     lines += ["", f"{len(comparison.moves)} of {total} numbers that both have changed."]
     moves_by_causes: dict[frozenset[Cause], list[Move]] = defaultdict(list)
@@ -379,14 +379,16 @@ def as_text(comparison: RunComparison, list_all: bool = False) -> str:
     for causes, moves in sorted(moves_by_causes.items(), key=lambda group: -len(group[1])):
         names = "; ".join(f"{cause.category}: {cause.text}" for cause in sorted(causes))
         lines.append(f"   {len(moves)} because of {names or 'nothing known'}")
-        largest = sorted(moves, key=lambda move: -abs(move.by) if not math.isnan(move.by) else 0)
+        largest = sorted(
+            moves, key=lambda move: -abs(move.change) if not math.isnan(move.change) else 0
+        )
         listed = largest if list_all else largest[:MOST_LISTED_NUMBERS]
         for move in listed:
             texts = f"{move.text_before} → {move.text_after}"
             if move.text_before == move.text_after:
                 texts = f"{move.before:.6g} → {move.after:.6g}"
-            by = "" if math.isnan(move.by) else f"  ({move.by:+.4g})"
-            lines.append(f"      {move.exhibit}  {move.row} / {move.column}: {texts}{by}")
+            change = "" if math.isnan(move.change) else f"  ({move.change:+.4g})"
+            lines.append(f"      {move.exhibit}  {move.row} / {move.column}: {texts}{change}")
         if len(listed) < len(moves):
             lines.append(f"      … and {len(moves) - len(listed)} that changed less (--all)")
     for name, counts in comparison.only.items():

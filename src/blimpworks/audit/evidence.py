@@ -10,7 +10,7 @@ import csv
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +44,11 @@ WITHOUT_LINES = (".json", ".parquet", ".xlsx")
 TABLES_OF_ITEMS = ("judgements", "scores", "answers", "items")
 """Kinds of tables with a row per item, in order of preference."""
 MODEL_COLUMNS = ("model", "model_a", "model_b")
-SHOWN = (
+JUDGEMENT_COLUMNS = (
     *("method", "value_good", "value_bad", "margin", "correct", "tie", "near_tie"),
     *("certain", "rule", "pattern", "acceptable", "accepted"),
 )
-"""Columns of judgements that are shown; only responses or single sentences have the last ones."""
+"""Columns of judgements that are shown; pairs lack those of the second line."""
 
 
 def nearest(tree: Node, table_kind: str) -> list[Node]:
@@ -70,7 +70,7 @@ def nearest(tree: Node, table_kind: str) -> list[Node]:
         level = [source for node in new.values() for source in node.inputs]
     # Leave out ancestors of another match: a sample of items is made from all items.
     ancestors = set[Path]()
-    for source in (source for match in matches.values() for source in match.inputs):
+    for source in chain.from_iterable(match.inputs for match in matches.values()):
         ancestors |= {node.path for node in source.walk()}
     return [match for path, match in matches.items() if path not in ancestors]
 
@@ -87,11 +87,9 @@ def read_arrow(path: Path) -> pa.Table:
 def _read_version(path: Path, _changed: int) -> pa.Table:
     """Read a table, cached by its path and time of change."""
     table = read_parquet(path).replace_schema_metadata(None)
-    for index, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            plain = pa.field(field.name, field.type.value_type)
-            table = table.set_column(index, plain, table[index].cast(field.type.value_type))
-    return table
+    types = {f.name: f.type for f in table.schema}
+    plain = {n: t.value_type if pa.types.is_dictionary(t) else t for n, t in types.items()}
+    return table.cast(pa.schema(plain))
 
 
 def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
@@ -205,6 +203,9 @@ def token_pieces(
     return pieces
 
 
+NO_REGION = {"good_start": 0, "good_end": 0}  # columns of an item without critical words
+
+
 def _side(item: dict[str, Any], scores: dict[str, Any], side: str) -> dict[str, Any]:
     """Return text and log-probabilities [nats] of a pair's ``side``, "good" or "bad"."""
     region = range(item.get(f"{side}_start") or 0, item.get(f"{side}_end") or 0)
@@ -288,7 +289,8 @@ def _conditions(
         if {"item", "condition", "regions"} <= {*read_arrow(node.path).column_names}:
             rows = _rows_where(node, "item", key)
             for row in rows:
-                side = _side({**row, "good_end": 0}, _row_of(scores, row["item_id"]), "good")
+                # A condition is one sentence, in the column of good ones.
+                side = _side(row | NO_REGION, _row_of(scores, row["item_id"]), "good")
                 spans = zip(row["regions"], row["region_starts"], row["region_ends"], strict=True)
                 regions = [f"[{name} {row['good'][a:b]}]" for name, a, b in spans if b > a]
                 row["side"] = {**side, "text": " ".join(regions)}
@@ -309,8 +311,8 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
     key, paradigm = row["item_id"], row.get("paradigm")
     item = _row_of(items, key, paradigm)
     facts = {"item_id": key, "paradigm": paradigm or item.get("paradigm"), "table": str(node.path)}
-    # Pandas has NaN for null, and NaN is unequal to itself.
-    facts |= {name: None if row[name] != row[name] else row[name] for name in SHOWN if name in row}
+    names = [name for name in JUDGEMENT_COLUMNS if name in row]
+    facts |= {name: None if pd.isna(row[name]) else row[name] for name in names}
     conditions = {} if item else _conditions(items, scores, key)
     if conditions:
         first = next(iter(conditions.values()))
@@ -328,7 +330,7 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
         facts |= {name: answer[name] for name in ("text", "status", "finish") if name in answer}
     elif "acceptable" in item and item["good"] == item["bad"]:
         facts |= {"origin": origin(items[0], item), "acceptable": item["acceptable"]}
-        facts["sentence"] = _side({**item, "good_end": 0}, _row_of(scores, key), "good")
+        facts["sentence"] = _side(item | NO_REGION, _row_of(scores, key), "good")
     elif item:
         score = _row_of(scores, key)
         facts |= {side: _side(item, score, side) for side in SIDES}
@@ -358,7 +360,7 @@ def candidate_evidence(tree: Node, row_filter: dict[str, Any], count: int) -> li
 
 def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict[str, Any]]:
     """Return at most ``count`` treebank sentences of ``rows`` with words, or subjects and verbs."""
-    numbers = pa.array([*rows["sentence"].unique()][:count], pa.int32())
+    numbers = pa.array(rows["sentence"].unique()[:count], pa.int32())
     locations = []
     for node in nearest(tree, "sentences"):
         table = read_arrow(node.path)

@@ -63,9 +63,10 @@ class Explanation:
             inputs = [str(source.path) for source in node.inputs]
             file = {"path": str(node.path), "sha256": node.sha256, "inputs": inputs}
             chain.append(file | ({"made_by": node.record} if node.record else {}))
-        names = ("recomputed", "rows", "facts", "printed", "selected", "items")
-        document = {"exhibit": str(self.exhibit), "cell": cell}
-        document |= {name: getattr(self, name) for name in names} | {"chain": chain}
+        document: dict[str, Any] = {"exhibit": str(self.exhibit), "cell": cell}
+        for name in ("recomputed", "rows", "facts", "printed", "selected", "items"):
+            document[name] = getattr(self, name)
+        document["chain"] = chain
         return json.dumps(document, indent=1, ensure_ascii=False)
 
 
@@ -102,7 +103,6 @@ def explain_cell(
     ``ignored``: further languages and models that the cell does not use. Raises UserError when a
     table behind the cell, or the item, is missing.
     """
-    # Find the tables that the cell is made from, and compute it again.
     records, row_filter = Records(), json.loads(cell["filter"])
     record = records.of(source)
     irrelevant = evidence.irrelevant_names(record, row_filter) if record else set()
@@ -122,11 +122,12 @@ def explain_cell(
                 "item_id of its judgements or items. Leave --item out to see some."
             )
 
-    # Rows of other tables than items are shown as values, printed accuracies with file and line.
-    first = rows[: 0 if cell["source"] in evidence.TABLES_OF_ITEMS else count]
+    # Rows of tables of items are shown as items. Of other rows, the first are shown as values.
+    first = rows[:0] if cell["source"] in evidence.TABLES_OF_ITEMS else rows[:count]
     without_table = first.drop(columns=evidence.TABLE, errors="ignore")
     text = without_table.to_json(orient="records", force_ascii=False)
     selected = [{k: v for k, v in row.items() if v not in (None, "")} for row in json.loads(text)]
+    # Accuracies that papers print are tables in a directory "printed".
     if cell["source"] == "accuracies" and "printed" in tables[0].path.parts:
         locations = evidence.printed_evidence(tables, first)
         selected = [row | location for row, location in zip(selected, locations, strict=True)]

@@ -119,8 +119,8 @@ class Block(NamedTuple):
     @property
     def lines(self) -> list[str]:
         """Lines of text, in which tokens of the same pair are aligned."""
-        # A block has four lines: good tokens, their log-probabilities, bad tokens, and theirs. The
-        # signs of these lines are "+", "", "-", "".
+        # A block has four lines: good tokens, their log-probabilities, bad tokens, and their
+        # log-probabilities. The signs before the lines are "+", " ", "-", " ".
         blocks: list[list[str]] = []
         for good, bad in self.pieces:
             cells_of_pair = [_starred(good), _logprob(good), _starred(bad), _logprob(bad)]
@@ -191,9 +191,9 @@ def _heading(explanation: Explanation) -> list[str]:
         lines = [f"{cell['row']} / {cell['column']} = {cell['text']}{interval}"]
     for row in explanation.printed:
         location = f" ({row['path']}:{row['line']})" if "line" in row else ""
-        # A text such as "8 points" contains its unit.
-        has_unit = row["unit"] in ("", TEXT_UNIT) or row["unit"].split()[0] in row["printed"]
-        unit = "" if has_unit else f" {row['unit']}"
+        # Texts have no unit to add, and "8 points" contains its unit.
+        needs_no_unit = row["unit"] in ("", TEXT_UNIT) or row["unit"].split()[0] in row["printed"]
+        unit = "" if needs_no_unit else f" {row['unit']}"
         lines.append(
             f"   the paper prints {row['printed']}{unit} in {row['exhibit']}, {row['row']} / "
             f"{row['column']}{location}: {row.get('status', row.get('verdict'))}"
@@ -249,7 +249,7 @@ def _job_lines(node: Node) -> list[str]:
         return ["from outside"]
     commit = (record["git"]["commit"] or "no commit")[:12]
     state = {True: "", False: " with local changes", None: ""}[record["git"]["clean"]]
-    # {"rows": {"eng": {"good": 3}, "fra": 4}} becomes "eng good: 3, fra: 4".
+    # Notes are nested: {"rows": {"eng": {"good": 3}, "fra": 4}} becomes "eng good: 3, fra: 4".
     flat = []
     for key, note in record["notes"].items():
         for name, fact in (note if isinstance(note, dict) else {key: note}).items():
@@ -280,8 +280,7 @@ def _ancestry(
         yield f"{indent}← {node.path}  {hash_text}"
         yield from (f"{indent}     {line}" for line in _job_lines(node))
     else:
-        is_made = node.record is not None and not node.remade
-        step = f"by {node.record['verb']}" if node.record and is_made else _job_lines(node)[0]
+        step = f"by {node.record['verb']}" if node.record else _job_lines(node)[0]
         yield f"{indent}← {node.path}  {step}"
     # Inputs are alike if the same command made them, and their paths have the same form.
     groups: dict[tuple[str, str, int], list[Node]] = defaultdict(list)

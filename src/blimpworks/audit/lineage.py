@@ -1,7 +1,7 @@
 """Find the inputs of products, and the products of inputs, from the records of jobs.
 
-``lineage`` returns a tree of a product's inputs and theirs in turn; ``Jobs`` has the records of all
-jobs upstream. A provenance record beside a product says which job made it, from which inputs.
+``lineage`` returns the tree of all files that a product was made from; ``Jobs`` has the records of
+all jobs upstream. A provenance record beside a product says which job made it, from which inputs.
 """
 
 import os
@@ -45,6 +45,7 @@ def manifest_behind(scores: Path) -> Path | None:
     for entry in (made_by(scores) or {}).get("inputs", []):
         recorded = Path(entry["path"])
         if recorded.name.endswith("manifest.json"):
+            # parents[3] of RESULTS/scores/BENCHMARK/MODEL/LANG.parquet is RESULTS.
             in_tree = scores.absolute().parents[3].joinpath(*recorded.parts[-4:])
             return next(filter(Path.is_file, (in_tree, recorded)), None)
     return None
@@ -95,7 +96,7 @@ class Lineage:
         self._nodes: dict[tuple[str, str], Node] = {}
 
     def product(self, path: Path) -> Node | None:
-        """Return a product with its inputs and theirs in turn; None for a file without a record."""
+        """Return a product with all that it was made from; None for a file without a record."""
         record = self._records.of(path)
         return None if record is None else self._version(str(path), output_hash(record, path))
 
@@ -139,7 +140,7 @@ class Jobs:
         """Records by first output."""
         self.key = cache(os.path.realpath)
         """Function that returns a file's real path, the same for all links to it."""
-        self.search = search = search or Records()
+        self.search = search or Records()
         waiting = list(self.by_output.values())
         visited = {entry["path"] for record in waiting for entry in record["outputs"]}
         while waiting:
@@ -148,7 +149,7 @@ class Jobs:
                     continue
                 visited.add(path)
                 try:
-                    record = search.of(path)
+                    record = self.search.of(path)
                 except UserError as error:
                     if unreadable is None:
                         raise

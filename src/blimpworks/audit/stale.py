@@ -93,10 +93,9 @@ def texts_of(
         for repository in repositories:
             for path in (f"{base}.py", f"{base}/__init__.py"):
                 file = repository / path
-                contents = [file.read_bytes() if file.is_file() else None]
-                if commit:
-                    contents.append(_run_git_once(repository, "show", f"{commit}:{path}"))
-                for content in contents:
+                present = file.read_bytes() if file.is_file() else None
+                committed = commit and _run_git_once(repository, "show", f"{commit}:{path}")
+                for content in (present, committed):
                     if content and hashlib.sha256(content).hexdigest() == recorded_hash:
                         return content.decode("utf-8")
         return None
@@ -187,12 +186,14 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
                 f"Snakemake has no plan for campaign {campaign}: {_last_lines(result, 3)} Correct "
                 "that, or check without --configfile."
             )
-        for command in COMMAND.findall(result.stdout + result.stderr):
-            # A shell command may have several commands of blimpworks, with && between.
-            groups = groupby(shlex.split(command), lambda piece: piece == "&&")
-            for pieces in (group for is_separator, group in groups if not is_separator):
-                # Leave out `python -m blimpworks` at the start and the log at the end.
-                arguments = [*takewhile(lambda piece: piece not in (">", ">>"), pieces)][3:]
+        for shell_command in COMMAND.findall(result.stdout + result.stderr):
+            # "python -m blimpworks judge a > log && python -m blimpworks …" has several commands;
+            # the arguments of the first are ["judge", "a"].
+            for is_separator, pieces in groupby(shlex.split(shell_command), "&&".__eq__):
+                if is_separator:
+                    continue
+                before_log = [*takewhile(lambda piece: piece not in (">", ">>"), pieces)]
+                arguments = before_log[3:]
                 with planning() as planned, suppress(Planned):
                     try:
                         run(arguments)
@@ -278,8 +279,9 @@ def adopt(campaign: Path) -> int:
     names: list[str] = []
     files: set[str] = set()
     for target in TARGETS:
-        rows = [row.split("\t") for row in snakemake("--summary", target)]
-        products = [*dict.fromkeys(row[0] for row in rows[1:] if len(row) > 1)]
+        lines = snakemake("--summary", target)[1:]  # without the headings
+        # The first column has the path of a product; lines without columns are messages.
+        products = [*dict.fromkeys(line.split("\t")[0] for line in lines if "\t" in line)]
         existing = [product for product in products if Path(product).exists()]
         if existing == products:
             names.append(target)

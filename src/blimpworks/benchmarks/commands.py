@@ -55,7 +55,7 @@ def read_people(
     benchmark: str = shared.BENCHMARK,
     files: list[Path] = FILES,
     sources: Path = SOURCES,
-    items: list[Path] = shared.EACH,
+    items: list[Path] = shared.ITEMS_TABLES,
     output: Path = shared.OUTPUT,
 ) -> None:
     """Make a table of people's accuracies on a declared benchmark."""
@@ -94,8 +94,8 @@ def _declare_judge(name: str, text: str, packages: tuple[str, ...]) -> declare.D
     """Declare a command that calls the function ``name`` of ``verdicts`` for each items table."""
 
     def judge(
-        items: list[Path] = shared.EACH,
-        scores: list[Path] = shared.EACH_SCORES,
+        items: list[Path] = shared.ITEMS_TABLES,
+        scores: list[Path] = shared.SCORES_TABLES,
         method: list[str] = shared.METHODS,
         ties: list[str] = shared.TIES,
         near_tie: float = shared.NEAR_TIE,

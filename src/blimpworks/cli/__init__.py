@@ -27,11 +27,10 @@ from blimpworks.commands.declare import Declared
 from blimpworks.errors import OutOfTime, TransientError, UserError
 
 WORKFLOW = "workflow"
-"""Group of the commands that the workflow runs: ``blimpworks workflow judge`` is ``blimpworks
-judge``."""
+"""Group of the workflow's commands: ``blimpworks workflow judge`` is ``blimpworks judge``."""
 ELSEWHERE = "Other programs, and the workflow"
 PANELS = (declare.EVALUATE, declare.REPRODUCE, declare.AUDIT, declare.AUTHOR, "")
-"""Headings of the help, in order."""
+"""Headings of the help, in order; commands of the workflow have none."""
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS}
 SUBSTITUTES = str.maketrans(
     {"−": "-", "–": "-", "…": "...", "→": "->", "←": "<-", "▶": ">", "✓": "+", "✗": "x"}
@@ -56,9 +55,9 @@ def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
     names = filter(None, dict.fromkeys(command.group for command in included))
     groups = {name: typer.Typer(help=declare.GROUPS[name], no_args_is_help=True) for name in names}
 
-    # The help lists commands in the order in which they are added.
-    order = {panel: position for position, panel in enumerate(PANELS)}
-    for command in sorted(included, key=lambda command: order.get(command.panel, len(order))):
+    # The help lists headings and commands in the order in which they are added.
+    positions = {panel: position for position, panel in enumerate(PANELS)}
+    for command in sorted(included, key=lambda command: positions.get(command.panel, len(PANELS))):
         _add_command(groups.get(command.group, app), command, hidden=command.by_workflow)
     if commands is None:
         text = "Commands that the workflow runs, a job each."
@@ -86,6 +85,7 @@ def run_here(arguments: Sequence[str]) -> None:
     """
     from blimpworks.records.job import record_arguments
 
+    # In a copy of the context, since the arguments of this process's own command stay recorded.
     def run() -> None:
         record_arguments(arguments)
         command = typer.main.get_command(command_line(declare.called_commands(arguments) or None))
@@ -112,8 +112,8 @@ class _NoPandas:
 def _supervise(arguments: Sequence[str]) -> None:
     """Run a scoring or answering command as a child process, record how it ended, and exit.
 
-    Attempts are recorded beside the file of --log. For other commands, and without --log, the
-    function only returns. It also returns in the child process, which then ends with its parent.
+    Attempts are recorded beside the file of --log. Only return for other commands, without --log,
+    and in the child process, which then ends with its parent.
     """
     if arguments[:1] not in (["score"], ["answer"]):
         return

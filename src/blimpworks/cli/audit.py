@@ -41,14 +41,13 @@ def explain(
     from blimpworks.audit import cells, explain_text
     from blimpworks.audit import explain as library
 
-    html = html and html.absolute()
+    html = html and html.absolute()  # explaining an evaluation changes the directory
     # An evaluation has a report card in its directory, or beside a file.
     folders = [exhibit.parent] if exhibit.is_file() else []
     if exhibit.is_dir():
         folders = [exhibit / "results/report_card", exhibit / "report_card", exhibit]
-    cards = [path for folder in folders if (path := folder / "card.json").is_file()]
-    if cards:
-        card = cards[0]
+    card = next(filter(Path.is_file, (folder / "card.json" for folder in folders)), None)
+    if card:
         from blimpworks.evaluation.explained import explain_number, find_numbers
 
         numbers = find_numbers(card, row, column)

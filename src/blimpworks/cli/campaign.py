@@ -43,14 +43,10 @@ def retrieve(
     mirror_path: str = option("Path below the mirror, without .xz."),
     output: Path = written("File to write."),
     git_blob: str = option(
-        "Expected id of the uncompressed file's content in git, without --sha256.",
-        default="",
-        use=RECORDED_IF_GIVEN,
+        "Git's id of the content, in place of --sha256.", default="", use=RECORDED_IF_GIVEN
     ),
     catalogue: str = option(
-        "File with the row; beside it lies the table of what was retrieved.",
-        default="",
-        use=UNRECORDED,
+        "Table with the row; its lock file is beside it.", default="", use=UNRECORDED
     ),
     mirror: str = option(
         "Directory looked into first.", default="", envvar="BLIMPWORKS_MIRROR", use=UNRECORDED
@@ -95,9 +91,8 @@ def pin(
     if unpinnable := [name for name, is_pinnable in unpinned.items() if not is_pinnable]:
         typer.echo(
             f"without a checksum: {len(unpinnable)}, such as {unpinnable[0]}, whose address "
-            "names no commit or version. Put a commit or version into the url. For a file of your "
-            "own, write its path below the campaign's mirror into the column mirror, and name the "
-            "mirror's directory with --mirror.",
+            "names no commit or version. Put one into the url. For a file of your own, write its "
+            "path in the mirror into the column mirror, and name the mirror with --mirror.",
             err=True,
         )
 
@@ -130,9 +125,7 @@ def retrieve_model(
         use=UNRECORDED,
     ),
     run_model_code: list[str] = option(
-        "Digest of the model's own code that may run; repeatable.",
-        default=list,
-        use=RECORDED_IF_GIVEN,
+        "Digest of model code that may run; repeatable.", default=list, use=RECORDED_IF_GIVEN
     ),
 ) -> Mapping[str, Any]:
     """Download a model from the Hugging Face hub and seal it as a checkpoint."""

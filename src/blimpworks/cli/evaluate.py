@@ -245,21 +245,20 @@ def export_lm_eval(
             "of pairs alone. Name a benchmark of pairs."
         )
     tables = sorted((results / "judgements" / benchmark).glob("*/*.parquet"))  # MODEL/LANG.parquet
-    models = model or sorted({path.parent.name for path in tables})
-    if not models:
-        raise UserError(f"{results} has no judgements on {benchmark}; build them with snakemake.")
-    for name in models:
+    judged = sorted({path.parent.name for path in tables})
+    unjudged = [name for name in model if name not in judged]
+    if unjudged or not judged:
+        raise UserError(
+            f"{results} has no judgements of {', '.join(unjudged) or 'any model'} on {benchmark}; "
+            f"expected {results}/judgements/{benchmark}/MODEL/LANG.parquet."
+        )
+    for name in model or judged:
         evaluations, inputs = list[Evaluation](), list[Path]()
         for judgements in (path for path in tables if path.parent.name == name):
             items = judged_items(results, benchmark, judgements.stem, name)
             scores = results / "scores" / benchmark / name / judgements.name
             evaluations.append(Evaluation(name, judgements.stem, items, scores, judgements))
             inputs += [items, scores, judgements]
-        if not evaluations:
-            raise UserError(
-                f"{results} has no judgements of {name} on {benchmark}; expected "
-                f"{results}/judgements/{benchmark}/{name}/LANG.parquet."
-            )
         params = {"benchmark": benchmark, "model": name}
         with export_lm_eval.job(inputs=inputs, outputs=[output / name], params=params):
             typer.echo(str(export_model(benchmark, evaluations, output)))

@@ -1,9 +1,6 @@
 """Define commands that build tables and figures, and compare printed numbers with others.
 
-A parameter of a function is an option of the command, the docstring is its help. The body opens a
-job, which records what the products are made from, and calls the library. With ``calls=``, the body
-is empty: the command opens the job, and calls that function with the options of the same names.
-``commands/declare.py`` explains all arguments.
+``commands/declare.py`` explains the arguments of ``@command``, and the jobs (``NAME.job``).
 """
 
 import json
@@ -150,6 +147,7 @@ def build_report(
     campaign = Campaign(
         printed=printed, results=results, corrected=corrected, resources=resources, **facts
     )
+    # The exhibits in "published" are inputs of the job.
     params = {"variant": facts.pop("variant"), "measured": sorted({*facts.pop("measured")})}
     del facts["published"]
     params["facts"] = facts
@@ -164,7 +162,7 @@ PLOTTING = ("jinja2", "matplotlib", *shared.STATISTICS, "seaborn", "statsmodels"
 """Packages that make tables and figures."""
 
 
-def _needs(pairs: list[str]) -> dict[str, list[Path]]:
+def _tables_by_need(pairs: list[str]) -> dict[str, list[Path]]:
     """Read ``["items=a", "items=b"]`` as ``{"items": [a, b]}``."""
     tables: dict[str, list[Path]] = {}
     for pair in pairs:
@@ -208,7 +206,7 @@ def build_exhibit(
     """Build a table or figure from the campaign's tables."""
     from blimpworks.campaign.registry import find_exhibit
 
-    _build(find_exhibit(key), _needs(inputs), json.loads(labels), [cells, *outputs])
+    _build(find_exhibit(key), _tables_by_need(inputs), json.loads(labels), [cells, *outputs])
 
 
 @command(cheap=True)
@@ -223,13 +221,14 @@ def build_published(
     from blimpworks.campaign.paper import FORMATS
     from blimpworks.campaign.registry import exhibits
 
-    tables, all_labels = _needs(inputs), json.loads(labels)
+    tables, all_labels = _tables_by_need(inputs), json.loads(labels)
     for spec in exhibits().values():
         if spec.paper != paper or not spec.published or spec.published_alias in omitted:
             continue
         needed = {need: tables.get(need, []) for need in (*spec.published, *spec.optional)}
         facts = {name: all_labels["facts"][name] for name in spec.facts}
-        products = [folder / f"{spec.name}.{s}" for s in ("cells.parquet", *FORMATS[spec.kind])]
+        suffixes = ("cells.parquet", *FORMATS[spec.kind])
+        products = [folder / f"{spec.name}.{suffix}" for suffix in suffixes]
         # A job for each exhibit, so that its record has no tables of other exhibits. If jobs are
         # only planned, opening a job raises ``Planned``; then the next exhibit is planned too.
         with suppress(Planned):

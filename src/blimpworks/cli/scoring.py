@@ -1,11 +1,9 @@
 """Define commands from items to accuracies: score or answer, collect, judge, summarise, compare.
 
-A parameter of a function is an option of the command, the docstring is its help. The body opens a
-job, which records what the products are made from, and calls the library. A function without body
-runs the library's function that ``calls`` names (``blimpworks.commands.declare``). An option that
-earlier versions lack is only recorded if it is used, so that their records stay valid. While jobs
-are only planned, opening a job raises ``Planned``; commands with several jobs suppress it, and open
-the next job.
+``commands/declare.py`` explains the arguments of ``@command``, and the jobs (``NAME.job``). While
+jobs are only planned, opening a job raises ``Planned``; commands with several jobs suppress it, and
+open the next job. An option that earlier versions lack is only recorded if it is used, so that
+records of earlier versions stay valid.
 """
 
 import json
@@ -108,7 +106,7 @@ def limit_items(
 
 @command("blimpworks.scoring.run:collect_scores", packages=shared.ARROW, pandas=False, cheap=True)
 def collect_scores(
-    items: list[Path] = shared.EACH,
+    items: list[Path] = shared.ITEMS_TABLES,
     manifest: Path = MANIFEST,
     store: Path = STORE,
     output: list[Path] = shared.OUTPUTS,
@@ -126,8 +124,8 @@ def collect_scores(
 
 @command("blimpworks.judging.judge:judge", packages=shared.ARROW, pandas=False, cheap=True)
 def judge(
-    items: list[Path] = shared.EACH,
-    scores: list[Path] = shared.EACH_SCORES,
+    items: list[Path] = shared.ITEMS_TABLES,
+    scores: list[Path] = shared.SCORES_TABLES,
     method: list[str] = shared.METHODS,
     ties: list[str] = shared.TIES,
     near_tie: float = shared.NEAR_TIE,
@@ -150,7 +148,7 @@ def compute_accuracies(
     benchmark: str = shared.BENCHMARK,
     output: Path = shared.OUTPUT,
     one_more: list[str] = option(
-        "Model of which one item more than is right counts as right, as in the authors' script.",
+        "Model of which one more item counts as right, as in the authors' script; repeatable.",
         default=list,
         use=shared.RECORDED_IF_GIVEN,
     ),
@@ -227,7 +225,7 @@ def answer(
     "blimpworks.generation.engine:collect_answers", packages=shared.ARROW, pandas=False, cheap=True
 )
 def collect_answers(
-    items: list[Path] = shared.EACH,
+    items: list[Path] = shared.ITEMS_TABLES,
     manifest: Path = RESPONSES,
     store: Path = STORE,
     output: list[Path] = shared.OUTPUTS,
@@ -278,7 +276,6 @@ def parity(
 
     parse_options(ScoringOptions, options)
     architecture = read_description(checkpoint).architecture
-    # The settings of the reference and of the variants, by default those of the architecture.
     compared = comparison_of(architecture, reference, variant or None)
     params: dict[str, Any] = {"variants": [*compared.variants], "reference": compared.reference}
     params |= {"methods": method or ["full_sentence"], "count": pairs}

@@ -1,7 +1,6 @@
 """Define commands that read treebanks, make training text and train the campaign's models.
 
-A parameter of a function is an option of the command, the docstring is its help. A function without
-body passes its arguments to the function that ``calls`` names (``blimpworks.commands.declare``).
+``commands/declare.py`` explains the arguments of ``@command``, and the jobs (``NAME.job``).
 """
 
 import logging
@@ -36,7 +35,7 @@ def _files_of_text(text: Path, arguments: Mapping[str, Any]) -> Iterable[Path]:
 CORPUS = Use(reads=lambda corpus, _: _files_of(corpus))
 """Use of a corpus.json: the job reads all files of the corpus."""
 LEARNT = spread(exclude=training.HOW_MANY)
-"""Records the settings of a recipe that decide the model."""
+"""Use of a recipe: the settings that decide the model are recorded."""
 TEXT_ARGUMENT = argument(
     "Text, one sentence per line, or dialogues, or the recipe's corpus.json.",
     use=Use(reads=_files_of_text),
@@ -219,8 +218,8 @@ def train_ngram(
     return {"programs": ngram.program_digests()}
 
 
-def _declare_trainer(name: str, recipe_class: type[BaseModel], help_text: str) -> None:
-    """Declare the command ``name``, which calls the function of this name in ``transformer``."""
+def _declare_trainer(trainer: str, recipe_class: type[BaseModel], help_text: str) -> None:
+    """Declare a command that calls the function of the same name in ``models.transformer``."""
 
     def train(
         text: Path = TEXT_ARGUMENT,
@@ -233,7 +232,7 @@ def _declare_trainer(name: str, recipe_class: type[BaseModel], help_text: str) -
     ) -> None: ...
 
     train.__doc__ = help_text
-    command(calls=f"{MODELS}.transformer:{name}", packages=NETWORKS, name=name)(train)
+    command(calls=f"{MODELS}.transformer:{trainer}", packages=NETWORKS, name=trainer)(train)
 
 
 for command_name, recipe_class, model_trained in (

@@ -12,7 +12,6 @@ parent then requeues the SLURM job, for which Snakemake keeps waiting.
 
 import ctypes
 import logging
-import math
 import os
 import re
 import resource
@@ -67,17 +66,18 @@ def memory_groups() -> list[Path]:
         if controllers in ("", "memory") or "memory" in controllers.split(","):
             base = CGROUPS / "memory" if controllers else CGROUPS
             group = base / path.lstrip("/")
+            directories.append(group)
             # Groups above the folder job_… belong to the node, with other users' processes.
-            of_job = (p for p in group.parents if any(n.startswith("job_") for n in p.parts))
-            directories += [group, *of_job]
+            directories += [parent for parent in group.parents if "/job_" in str(parent)]
     return directories
 
 
 def count_kills() -> int:
     """Return how often the kernel killed processes of ``memory_groups`` for lack of memory.
 
-    The counts are in ``memory.oom_control`` (cgroups v1) and ``memory.events`` (v2); 0 without
-    these. A process is counted in each of its groups, so use only the difference of two results.
+    The counts are in ``memory.oom_control`` (cgroups v1) and ``memory.events`` (v2); without such
+    files, return 0. They include earlier processes, and a process counts in each of its groups. So
+    only compare two results: a larger one means that a process was killed.
     """
     kills = 0
     with suppress(OSError):
@@ -101,8 +101,8 @@ def die_with_parent() -> None:
 class _SignalForwarder:
     """Handler of SIGTERM and SIGINT that sends SIGTERM to the child process.
 
-    When SLURM cancels a job, it signals only the job's first process, which is a Snakemake, and
-    kills all others. So the attempt cannot record its end; ``retry_scaling`` asks SLURM for it.
+    When SLURM cancels a job of the workflow, it signals only the job's first process, a Snakemake,
+    and kills this process. For such attempts, ``retry_scaling`` asks SLURM how the job ended.
     """
 
     def __init__(self) -> None:
@@ -120,10 +120,10 @@ class _SignalForwarder:
 def cause_of(
     code: int, *, kills: int = 0, on_request: bool = False, out_of_time: bool = False, end: str = ""
 ) -> journal.Cause:
-    """Return the reason why an attempt ended.
+    """Return the reason why an attempt ended; if several apply, the first of those tested below.
 
     ``code``: exit code of the child, negative for a signal. ``kills``: number of processes that
-    were killed for lack of memory. ``on_request``: whether a signal asked the attempt to end.
+    were killed for lack of memory. ``on_request``: whether a signal told this process to end.
     ``out_of_time``: whether the allocation is over. ``end``: last characters of the log.
     """
     if code == 0:
@@ -152,7 +152,7 @@ def _read_progress_of(attempt: str, log_file: Path) -> tuple[datetime, journal.S
 
 
 def _record_lost_attempt(log_file: Path) -> None:
-    """Append the progress of a previous attempt without an end (killed with its parent)."""
+    """Append to the journal what the last attempt scored, if it was killed with its parent."""
     attempts = journal.read_attempts(journal.journal_path(log_file))
     if not attempts or attempts[-1].ended or attempts[-1].lost:
         return
@@ -166,13 +166,15 @@ def _record_lost_attempt(log_file: Path) -> None:
 def _started_late(allocation: Allocation, log_file: Path) -> bool:
     """Return whether a scoring job began in the second half of its SLURM job's time.
 
-    Other scoring jobs took the first half, but a requeued job has all of its time again. Only the
-    first attempt in the SLURM job may count as late, or a job could be requeued for ever.
+    Other scoring jobs took the first half. They are done when the SLURM job is requeued, so this
+    job gets more time. Only its first attempt in the SLURM job may count, or requeues never end.
     """
     starts = [attempt.started for attempt in journal.read_attempts(journal.journal_path(log_file))]
     times = [start.time for start in starts if start.slurm_job == allocation.slurm_job]
-    seconds_left_at_start = (allocation.ends or math.inf) - times[0].timestamp()
-    return len(times) == 1 and seconds_left_at_start < 60 * (allocation.minutes or 0) / 2
+    if len(times) != 1 or allocation.ends is None or allocation.minutes is None:
+        return False
+    seconds_left_at_start = allocation.ends - times[0].timestamp()
+    return seconds_left_at_start < 60 * allocation.minutes / 2
 
 
 def run_attempt(command: Sequence[str], log_file: Path) -> int:
@@ -213,14 +215,16 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         log_text = log_file.read_text(encoding="utf-8", errors="replace")
     except OSError:
         log_text = ""
+    # SLURM states the end in whole seconds, so allow for one.
+    is_over = allocation.ends is not None and time.time() > allocation.ends - 1
     cause = cause_of(
         code,
         kills=count_kills() - kills_before,
         on_request=signals.received,
-        out_of_time=allocation.ends is not None and time.time() > allocation.ends - 1,
+        out_of_time=is_over,
         end=log_text[-SEARCHED_CHARACTERS:],
     )
-    read = _read_progress_of(attempt, log_file)
+    time_and_counts = _read_progress_of(attempt, log_file)
     ended = journal.Ended(
         attempt=attempt,
         time=journal.now(),
@@ -228,7 +232,7 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         exit=code,
         seconds=round(time.monotonic() - start, 3),
         rss_mb=resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
-        scored=read[1] if read else None,
+        scored=time_and_counts[1] if time_and_counts else None,
     )
     try:
         journal.append_entry(journal.journal_path(log_file), ended)
@@ -239,13 +243,13 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         has_new_scores = ended.scored is not None and ended.scored.new > 0
         job = allocation.slurm_job
         if not (has_new_scores or _started_late(allocation, log_file)):
-            # With the same time, it would end in the same way; Snakemake's next attempt gets more.
+            # Requeued, the job would have the same time, and would finish no shard either.
             log.info("no shard was finished in this time; the next attempt gets more time")
         elif job and allocation.requeue and ask(["scontrol", "requeue", job]) is not None:
-            log.info("SLURM job %s is queued again, and goes on there", job)
+            log.info("SLURM queues job %s again, which continues from here", job)
             time.sleep(REQUEUE_SECONDS)
         else:
-            log.info("SLURM does not queue this job again; the workflow's next attempt goes on")
+            log.info("SLURM does not queue this job again; the workflow's next attempt continues")
     return code if code >= 0 else 128 - code
 
 
@@ -270,10 +274,10 @@ PREFIX = re.compile(r"^blimpworks( \(attempt\))?: ")
 
 
 def give_up(code: int, manifest: Path, log_file: Path) -> int:
-    """Write a manifest with the reason why a job failed; return 0 so the run goes on.
+    """Write a manifest with the reason why a job failed, and return 0, so that the run goes on.
 
-    It has no shards, and is written after the last attempt. For a job that succeeded, ran out of
-    time or was cancelled, write nothing and return ``code``, the exit code of the attempt.
+    Called after the last attempt, whose exit code is ``code``. The manifest then lists no shards.
+    For a job that succeeded, ran out of time or was cancelled, write nothing and return ``code``.
     """
     if code in (0, OUT_OF_TIME, 128 + signal.SIGTERM, 128 + signal.SIGINT):
         return code

@@ -7,6 +7,7 @@ scores; ``gpu_problems`` lists what must be changed before vLLM can run.
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,11 +25,12 @@ DRIVERS = {13: 580, 12: 525, 11: 450}
 """Oldest driver for each major version of CUDA (NVIDIA's table of CUDA compatibility)."""
 BFLOAT16 = 8.0
 """Lowest compute capability with bfloat16."""
-SHARED = "/dev/shm"  # noqa: S108
-SHARED_MEMORY = 2**30
-"""Bytes of /dev/shm that processes need to share a model; Docker's default is 64 MiB."""
-BUSY = 0.1
-"""Largest share of a GPU's memory that other processes may use, since vLLM takes 0.9."""
+SHARED_MEMORY = "/dev/shm"  # noqa: S108
+"""File system in memory, by which vLLM's processes (one on each GPU of a model) exchange data."""
+SHARED_BYTES = 2**30
+"""Least size of ``SHARED_MEMORY`` for a model on several GPUs; Docker's default is 64 MiB."""
+USED_BY_OTHERS = 0.1
+"""Largest share of a GPU's memory that other processes may use; vLLM takes 0.9 for itself."""
 QUERY = "name,driver_version,compute_cap,memory.total,memory.used"
 PROBE = """
 import json, sys
@@ -45,7 +47,8 @@ except Exception as error:
     facts["error"] = f"{type(error).__name__}: {error}"
 print("\\n" + json.dumps(facts))
 """
-"""Program that the scoring environment's Python runs; its last output line is ``Packages``."""
+"""Program that the scoring environment's Python runs. Its last line is JSON of ``Packages``, after
+what the imports print. ``import vllm`` alone loads no model, so one of the models follows."""
 
 
 class Packages(Strict):
@@ -117,17 +120,18 @@ def _gpus() -> tuple[list[Gpu] | None, str | None]:
 def describe_machine(python: Path | None = None) -> GpuMachine:
     """Describe this machine, and the packages of ``python``, the scoring environment's Python.
 
-    The default is vLLM's Python in the repository in the current directory, or else this one.
+    The default is the Python of vLLM's environment in the current directory, which is the
+    repository; without such an environment, the Python of this process.
     """
     python = python or find_engine("vllm").python(Path.cwd()) or Path(sys.executable)
     gpus, error = _gpus()
     library, version = platform.libc_ver()
     try:
-        disk = os.statvfs(SHARED)
+        disk = os.statvfs(SHARED_MEMORY)
         shared_memory = disk.f_blocks * disk.f_frsize
     except OSError:
         shared_memory = None
-    output = ask([str(python), "-c", PROBE], partly=True, timeout=600) or ""
+    output = ask([str(python), "-c", PROBE], even_if_failed=True, timeout=600) or ""
     try:
         packages = Packages.model_validate_json(output.splitlines()[-1])
     except (IndexError, ValidationError):
@@ -153,10 +157,10 @@ def gpu_problems(machine: GpuMachine) -> Iterator[str]:
             f"glibc is {machine.glibc[0]}.{machine.glibc[1]}, the wheels need "
             f"{GLIBC[0]}.{GLIBC[1]} or later; use a newer system or a container."
         )
-    if machine.shared_memory is None or machine.shared_memory < SHARED_MEMORY:
+    if machine.shared_memory is None or machine.shared_memory < SHARED_BYTES:
         size = (machine.shared_memory or 0) // 2**20
         yield (
-            f"{SHARED} has {size:,} MiB; a model on several GPUs needs 1,024 "
+            f"{SHARED_MEMORY} has {size:,} MiB; a model on several GPUs needs 1,024 "
             "(docker run --shm-size 8g)."
         )
     if machine.gpus is None:
@@ -174,7 +178,7 @@ def gpu_problems(machine: GpuMachine) -> Iterator[str]:
                 f"GPU {number} ({gpu.name}) has compute capability {gpu.capability}; bfloat16 "
                 "needs 8.0: score with dtype float16 or float32."
             )
-        if gpu.used_mib > BUSY * gpu.mib:
+        if gpu.used_mib > USED_BY_OTHERS * gpu.mib:
             yield (
                 f"GPU {number} ({gpu.name}): {gpu.used_mib:,} of {gpu.mib:,} MiB are in use by "
                 "others; wait, or set scoring.vllm.gpu_memory lower."
@@ -207,8 +211,9 @@ def _package_problems(packages: Packages | None, gpus: list[Gpu]) -> Iterator[st
                     "nvidia-smi shows a GPU, but torch cannot use it; see CUDA_VISIBLE_DEVICES and "
                     "the devices of the container."
                 )
-        # Versions times 10: 86 for sm_86, whose kernels run on compute capabilities 8.6 to 8.9.
-        kernels = [int("".join(filter(str.isdigit, kernel))) for kernel in packages.kernels]
+        # Kernels of sm_86 run on compute capabilities 8.6 to 8.9: of the same major version, and
+        # not older. Compare ten times these numbers: 86, or 90 for sm_90a.
+        kernels = [int(re.sub(r"\D", "", architecture)) for architecture in packages.kernels]
         for gpu in gpus:
             version = round(10 * gpu.capability)
             suitable = [k for k in kernels if k // 10 == version // 10 and k <= version]

@@ -30,8 +30,8 @@ RUNS = Path(".snakemake/blimpworks-runs")
 """Directory of the files of runs, relative to the working directory."""
 SILENCE = 300.0
 """Seconds without a touch of its file after which a run on another machine is taken for dead."""
-CANCEL_SECONDS = 180.0
-"""Seconds that SLURM may take to end cancelled jobs."""
+PATIENCE = 180.0
+"""Seconds that SLURM may take to list jobs, or to end cancelled jobs."""
 RUN_ID = re.compile(r"SLURM run ID: (\S+)")
 """Line of Snakemake's log with the run's id, which is the name of its SLURM jobs."""
 
@@ -68,16 +68,16 @@ def is_alive(path: Path) -> bool:
 def find_jobs(directory: Path) -> dict[str, str]:
     """Return {job id: run id} of this user's SLURM jobs with working directory ``directory``.
 
-    Empty on a machine without SLURM. Raises UserError if SLURM does not answer in CANCEL_SECONDS.
+    Empty on a machine without SLURM. Raises UserError if SLURM does not answer in ``PATIENCE``.
     """
     if shutil.which("squeue") is None:
         return {}
     start = time.monotonic()
     # Print id, name and working directory. Snakemake names each job after its run.
     while (output := ask(["squeue", "-h", "-u", str(os.getuid()), "-o", "%i|%j|%Z"])) is None:
-        if time.monotonic() - start > CANCEL_SECONDS:
+        if time.monotonic() - start > PATIENCE:
             raise UserError(
-                f"squeue has not answered for {CANCEL_SECONDS:.0f} s, so it is not known whether "
+                f"squeue has not answered for {PATIENCE:.0f} s, so it is not known whether "
                 "jobs of an earlier run still write here; run this again when SLURM is up."
             )
         time.sleep(5)
@@ -87,17 +87,20 @@ def find_jobs(directory: Path) -> dict[str, str]:
 
 
 def _is_alive_after_waiting(path: Path) -> bool:
-    """Return whether a run is alive; on another machine, wait for it to touch its file again."""
-    try:
-        first = path.stat().st_mtime
-        elsewhere = json.loads(path.read_text(encoding="utf-8"))["host"] != platform.node()
-        while elsewhere and is_alive(path):
+    """Return whether a run is alive.
+
+    A process on another machine may have died just after it touched its file. So wait until it
+    touches the file again, or counts as dead (``SILENCE``).
+    """
+    with suppress(OSError, ValueError, KeyError, TypeError):  # damaged, or deleted by the run
+        first_touch = path.stat().st_mtime
+        if json.loads(path.read_text(encoding="utf-8"))["host"] == platform.node():
+            return is_alive(path)
+        while is_alive(path):
             time.sleep(5)
-            if path.stat().st_mtime != first:
+            if path.stat().st_mtime != first_touch:
                 return True
-    except (OSError, ValueError, KeyError, TypeError):  # damaged, or deleted by the run
-        return False
-    return is_alive(path)
+    return False
 
 
 def end_orphans(directory: Path) -> list[str]:
@@ -114,14 +117,15 @@ def end_orphans(directory: Path) -> list[str]:
         ask(["scancel", *orphans])
     start, remaining = time.monotonic(), {*orphans}
     while remaining and (remaining := remaining & find_jobs(directory).keys()):
-        if time.monotonic() - start > CANCEL_SECONDS:
+        if time.monotonic() - start > PATIENCE:
             raise UserError(
                 f"SLURM jobs {', '.join(sorted(remaining))} of an earlier run write to this "
-                f"directory and did not end {CANCEL_SECONDS:.0f} s after scancel; end them, then "
+                f"directory and did not end {PATIENCE:.0f} s after scancel; end them, then "
                 "run this again."
             )
         time.sleep(1)
-    # Keep the file of a run that has died since, because its jobs were not cancelled above.
+    # The jobs of these runs are gone. A run that has died since keeps its file until its jobs are
+    # cancelled, and so does a run that has touched its file meanwhile.
     for path in files:
         if path.stem in dead and not is_alive(path):
             path.unlink(missing_ok=True)
@@ -136,15 +140,15 @@ WATCHDOG_VALUES = "BLIMPWORKS_WATCHDOG"
 """Environment variable with values that replace ``PERIOD`` and ``OVERDUE``, as ``60,1800``."""
 COPIED_LOG = re.compile(r"^ *Logfile \S+:\n *={80}\n.*?^ *={80}$", re.MULTILINE | re.DOTALL)
 """Copy of a failed job's log in Snakemake's log: ``Logfile a.log:``, then text between two lines
-of "=". It must not be searched, as each SLURM job runs a Snakemake with lines like this one's."""
+of "=". It must not be searched: the job runs a Snakemake too, and its log has the same lines."""
 EVENTS = re.compile(
-    r"^Job (?P<job>\S+) has been submitted with SLURM jobid (?P<slurm>\d+)"
-    r"|^ {4}Job (?P<member>\d+): "
+    r"^Job (?P<job>\S+) has been submitted with SLURM jobid (?P<slurm>\d+)"  # a job or a group
+    r"|^ {4}Job (?P<member>\d+): "  # a member of a group
     r"|^Finished jobid: (?P<done>\d+)\b"
-    r"|^(?: {4}| {12})jobid: (?P<failed>\d+)$",
+    r"|^(?: {4}| {12})jobid: (?P<failed>\d+)$",  # in the report on a failed job or member
     re.MULTILINE,
 )
-"""Lines of Snakemake's log: a job or group was submitted, a group has a member, a job ended."""
+"""Lines of Snakemake's log that say what happened to a job or group."""
 ACTIVE = {
     *("PENDING", "CONFIGURING", "RUNNING", "RESIZING", "SIGNALING", "COMPLETING", "STAGE_OUT"),
     *("SUSPENDED", "STOPPED", "PREEMPTED", "REVOKED", "SPECIAL_EXIT", "RESV_DEL_HOLD"),
@@ -154,14 +158,14 @@ ACTIVE = {
 
 
 def find_awaited(log: str) -> set[str]:
-    """Read from Snakemake's log the SLURM ids of the jobs that it waits for.
+    """Read from Snakemake's log the SLURM ids of the jobs that Snakemake waits for.
 
     Snakemake may submit several jobs as a group, in one SLURM job. The group has a UUID as id, a
     job has a number. The log does not say which group a member belongs to, or when a group has
-    ended. So all groups count as awaited until no member of any group is left.
+    ended. So all groups count as awaited until all members of all groups have ended.
     """
-    slurm_ids: dict[str, str] = {}
-    members: set[str] = set()
+    slurm_ids: dict[str, str] = {}  # by Snakemake's id of the job or group
+    members: set[str] = set()  # unfinished jobs in groups
     for event in EVENTS.finditer(COPIED_LOG.sub("", log)):
         if event["job"]:
             slurm_ids[event["job"]] = event["slurm"]
@@ -172,6 +176,7 @@ def find_awaited(log: str) -> set[str]:
             slurm_ids.pop(ended, None)
             members.discard(ended)
             if not members:
+                # All groups have ended; jobs outside of groups have numbers.
                 slurm_ids = {job: slurm for job, slurm in slurm_ids.items() if job.isdecimal()}
     return {*slurm_ids.values()}
 
@@ -181,18 +186,19 @@ class OverdueJobs:
 
     def __init__(self, overdue: float) -> None:
         self._overdue = overdue
+        # Time when a job was first seen as over [s], by SLURM's id.
         self._over_since: dict[str, float] = {}
 
-    def update(self, waiting: set[str], states: Mapping[str, str], moment: float) -> list[str]:
+    def update(self, awaited: set[str], states: Mapping[str, str], moment: float) -> list[str]:
         """Return the overdue jobs if Snakemake waits for overdue jobs only, else none.
 
-        ``waiting``: ids of the SLURM jobs that it waits for. ``states``: SLURM's state by id; a job
-        without a state is over. ``moment``: present time in seconds.
+        ``awaited``: ids of the SLURM jobs that Snakemake waits for. ``states``: SLURM's state by
+        id; a job without a state is over. ``moment``: present time in seconds.
         """
-        over = {job for job in waiting if states.get(job) not in ACTIVE}
+        over = {job for job in awaited if states.get(job) not in ACTIVE}
         self._over_since = {job: self._over_since.get(job, moment) for job in over}
         late = [job for job in over if moment - self._over_since[job] >= self._overdue]
-        return sorted(late) if len(late) == len(waiting) else []
+        return sorted(late) if len(late) == len(awaited) else []
 
 
 def _watch(log: Path, run_file: Path, period: float, overdue_jobs: OverdueJobs) -> None:
@@ -200,13 +206,13 @@ def _watch(log: Path, run_file: Path, period: float, overdue_jobs: OverdueJobs) 
         time.sleep(period)
         try:
             os.utime(run_file)
-            waiting = find_awaited(log.read_text(encoding="utf-8", errors="replace"))
+            awaited = find_awaited(log.read_text(encoding="utf-8", errors="replace"))
         except OSError:
             continue
         # When SLURM's controller is down, no job's state is known.
-        if not waiting or "UP" not in (ask(["scontrol", "ping"]) or ""):
+        if not awaited or "UP" not in (ask(["scontrol", "ping"]) or ""):
             continue
-        late = overdue_jobs.update(waiting, slurm_states(waiting), time.monotonic())
+        late = overdue_jobs.update(awaited, slurm_states(awaited), time.monotonic())
         if late:
             print(
                 f"\nblimpworks: SLURM jobs {', '.join(late)} are over, or SLURM has forgotten "
@@ -215,7 +221,7 @@ def _watch(log: Path, run_file: Path, period: float, overdue_jobs: OverdueJobs) 
                 file=sys.stderr,
                 flush=True,
             )
-            os.kill(os.getpid(), signal.SIGINT)  # like Ctrl-C
+            os.kill(os.getpid(), signal.SIGINT)  # ends Snakemake as Ctrl-C does
             return
 
 
@@ -231,41 +237,49 @@ def watch_over(log: Path) -> None:
     atexit.register(run_file.unlink, missing_ok=True)
 
 
-FAILED = re.compile(r"^(?:    message: )?Error in (?=(?:rule|group) )", re.MULTILINE)
-"""Start of Snakemake's report on a failed job or group, such as ``Error in rule score:``."""
-LOG = re.compile(r"^ +log: ([^,\s]+).* \(check log", re.MULTILINE)
-"""Log of the rule in this report, ``log: a.log (check log …)``; SLURM's log may follow."""
-MEMBER = re.compile(r"^ {12}log: ([^,\s]+).* \(check log", re.MULTILINE)
-"""Log of a member of a failed group; the report also lists finished and unstarted members."""
+# Patterns of Snakemake's reports on failed jobs and groups, such as:
+#
+# Error in rule score:
+#     message: SLURM-job '7' failed, SLURM status is: 'NODE_FAIL'. For further error details see …
+#     log: a.log, slurm/7.log (check log file(s) for error details)
+REPORT_START = re.compile(r"^(?:    message: )?Error in (?=(?:rule|group) )", re.MULTILINE)
+RULE_LOG = re.compile(r"^ +log: ([^,\s]+).* \(check log", re.MULTILINE)
+"""Log of the rule; SLURM's log may follow."""
+MEMBER_LOG = re.compile(r"^ {12}log: ([^,\s]+).* \(check log", re.MULTILINE)
+"""Log of a group's member, indented further; finished and unstarted members are listed too."""
 MESSAGE = re.compile(
     r"^    message: (.*?)(?:^    sbatch |For further error details see)", re.MULTILINE | re.DOTALL
 )
-"""Message of Snakemake's SLURM executor in this report, without its command for sbatch."""
-STARTED = "SLURM-job "
-"""Start of the executor's message on a job that sbatch accepted."""
+"""Message of Snakemake's SLURM executor, up to its command for sbatch."""
+ACCEPTED = "SLURM-job "
+"""Start of the executor's message on a job that sbatch accepted, so that it may have a log."""
 
 
 def _is_done(log: Path) -> bool:
     with suppress(UserError):
-        return any(attempt.cause == "done" for attempt in read_attempts(journal_path(log))[-1:])
+        attempts = read_attempts(journal_path(log))
+        return bool(attempts) and attempts[-1].cause == "done"
     return False
 
 
 def failed_jobs_text(text: str) -> str:
     """List the log of each failed job in Snakemake's log ``text``, and why the job failed."""
     messages: dict[str, str] = {}  # {log of a failed job: message of Snakemake's executor}
-    for failed in FAILED.split(COPIED_LOG.sub("", text))[1:]:
-        message = MESSAGE.search(failed)
-        executor_message = " ".join(message[1].split()) if message else ""
-        members = (Path(name) for name in MEMBER.findall(failed))
+    _, *reports = REPORT_START.split(COPIED_LOG.sub("", text))
+    for report in reports:
+        match = MESSAGE.search(report)
+        message = " ".join(match[1].split()) if match else ""
+        members = (Path(name) for name in MEMBER_LOG.findall(report))
         unfinished = [str(log) for log in members if log.is_file() and not _is_done(log)]
-        messages |= dict.fromkeys(unfinished or LOG.findall(failed)[:1], executor_message)
+        # The first log of a report is that of its rule or group.
+        messages |= dict.fromkeys(unfinished or RULE_LOG.findall(report)[:1], message)
     lines = ["What failed:"]
-    for name, executor_message in messages.items():
+    for name, message in messages.items():
         log, log_lines = Path(name), list[str]()
-        if log.is_file() and (not executor_message or executor_message.startswith(STARTED)):
+        # The log of a job that sbatch refused is from an earlier attempt.
+        if log.is_file() and (not message or message.startswith(ACCEPTED)):
             log_lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        last = log_lines[-1] if log_lines else executor_message or "the log is empty"
-        lines += [f"  {name}", f"    {last}"]
+        reason = log_lines[-1] if log_lines else message or "the log is empty"
+        lines += [f"  {name}", f"    {reason}"]
     lines.append("Finished work is kept; the same command goes on from there.")
     return "\n".join(lines)

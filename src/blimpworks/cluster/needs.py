@@ -32,7 +32,7 @@ VOCABULARY = 262_144
 LOGIT_ROWS = 1024
 """Largest number of positions whose logits a GPU holds at once, in engines that run no server
 (``hub_loading.LOGIT_ROWS``)."""
-MARGIN = 1.02
+WEIGHTS_FACTOR = 1.02
 """Memory of weights on the GPU relative to their file: padding, buffers, alignment."""
 CONTEXT_GB = 1.5
 """GB of each GPU for CUDA's context, communication buffers and hidden states."""
@@ -52,13 +52,13 @@ class Needs:
     """MB of the host's memory."""
     weights_gb: float
     """GB of the weights; 0 if unknown, as for small models that the campaign trains."""
-    each_gb: float = 0.0
+    gb_per_gpu: float = 0.0
     """GB that the job needs on each GPU; 0 without GPUs, and for trainings."""
 
     @property
     def spare_gb(self) -> float:
         """Memory of each GPU that remains free [GB]; negative when the model does not fit."""
-        return self.gpu_kind.memory_gb - self.each_gb if self.gpu_kind else 0.0
+        return self.gpu_kind.memory_gb - self.gb_per_gpu if self.gpu_kind else 0.0
 
     @property
     def fits(self) -> bool:
@@ -88,14 +88,15 @@ class Memory(NamedTuple):
 
     def per_gpu(self, gpus: int) -> float:
         """Return the GB that each GPU must have if ``gpus`` GPUs share the weights."""
-        managed = (self.weights * MARGIN + self.cache) / gpus + CONTEXT_GB
+        managed = (self.weights * WEIGHTS_FACTOR + self.cache) / gpus + CONTEXT_GB
+        # Two limits hold: one for the memory that the engine manages, one for all memory.
         return max(managed / self.share, (managed + self.logits) / REACHABLE)
 
     def explain(self) -> str:
         """Return the calculation as a phrase for messages."""
         return (
-            f"weights {self.weights:.1f} GB × {MARGIN} + keys and values {self.cache:.1f} GB, "
-            f"spread over its GPUs, and on each GPU {CONTEXT_GB} GB for the engine, all in "
+            f"weights {self.weights:.1f} GB × {WEIGHTS_FACTOR} + keys and values {self.cache:.1f} "
+            f"GB, spread over its GPUs, and on each GPU {CONTEXT_GB} GB for the engine, all in "
             f"{self.share:.0%} of the GPU's memory; in addition {self.logits:.1f} GB for logits"
         )
 
@@ -105,12 +106,13 @@ class Speed(NamedTuple):
 
     tokens_per_second: float
     source: Literal["measured", "stated"]
-    """measured: taken from the site's file; stated: computed from peak, utilisation and size."""
+    """measured: taken from the site's file; stated: computed from peak, utilisation and size, or
+    stated for the engine."""
 
 
-FLOAT32 = 1 / 16
+FLOAT32_SPEED = 1 / 16
 """Peak speed of a GPU in float32 relative to bfloat16 (data sheets: A100 1/16, H100 1/15)."""
-SMALLEST = 0.005
+ASSUMED_BILLIONS = 0.005
 """Billions of parameters assumed for a model of unstated size; models trained here have few."""
 
 
@@ -132,12 +134,12 @@ class Setup:
         return (self.row.parameters or 0) * BYTES[self.dtype]
 
     @property
-    def _stated(self) -> ModelNeeds:
+    def _site_needs(self) -> ModelNeeds:
         return (self.site or Site()).models.get(self.row.name, ModelNeeds())
 
     @property
     def _stated_gb(self) -> float | None:
-        return self._stated.memory_gb or self.row.gpu_memory_gb
+        return self._site_needs.memory_gb or self.row.gpu_memory_gb
 
     def memory(self) -> Memory:
         """Estimate the GPU memory for scoring with the model.
@@ -151,8 +153,10 @@ class Setup:
           it manages (``GPUModelRunner._get_prompt_logprobs_dict``). Other engines hold them for
           1,024 positions.
         """
+        # Settings of the engine's server; None for engines that load the model in their process.
         serving, number_bytes = self.engine.serving(self.options), BYTES[self.dtype]
         cached_tokens = serving.longest if serving else self.options.batch_tokens
+        # GB; the 143 KB hold for numbers of 2 bytes.
         cache_per_token = 143e-6 * (self.row.parameters or 0) ** (2 / 3) * number_bytes / 2
         positions = min(serving.longest, serving.batched_tokens) if serving else LOGIT_ROWS
         return Memory(
@@ -182,7 +186,7 @@ class Setup:
         with more free memory, if there is one. Raises UserError, with the calculation, for a model
         that fits nowhere.
         """
-        site, row, stated = self.site, self.row, self._stated
+        site, row, stated = self.site, self.row, self._site_needs
         serving, weights = self.engine.serving(self.options), self.weights_gb
         stated_gpus = row.gpus if stated.gpus is None else stated.gpus
         if site is None or not site.gpus or not self.engine.gpu or stated_gpus == 0:
@@ -207,9 +211,9 @@ class Setup:
         possible = []
         for gpu, number in product(site.gpus, numbers):
             if stated.kind in (None, gpu.label) and number <= gpu.per_node:
-                each_gb = stated_gb / number if stated_gb else memory.per_gpu(number)
+                gb_per_gpu = stated_gb / number if stated_gb else memory.per_gpu(number)
                 host_mb, cores = self.host_memory_mb(number), gpu.cores_per_gpu * number
-                possible.append(Needs(gpu, number, cores, host_mb, weights, each_gb))
+                possible.append(Needs(gpu, number, cores, host_mb, weights, gb_per_gpu))
         fitting = [needs for needs in possible if needs.fits]
         if not fitting:
             raise UserError(self._refusal(site, memory, possible))
@@ -223,26 +227,25 @@ class Setup:
 
     def _refusal(self, site: Site, memory: Memory, possible: Sequence[Needs]) -> str:
         """Explain why the model fits on none of the ``possible`` placements, and what to do."""
-        name = self.row.name
+        name, stated_gb = self.row.name, self._stated_gb
         largest = max(site.gpus, key=lambda gpu: (gpu.memory_gb * gpu.per_node, gpu.memory_gb))
         node = f"{largest.per_node} × {largest.label} ({largest.memory_gb:g} GB each)"
         best = max(possible, key=lambda needs: needs.spare_gb, default=None)
-        if best is None or best.gpu_kind is None:
+        if best is None or best.gpu_kind is None:  # the settings allow no placement
             return (
-                f"model {name!r} cannot be placed: no node has enough GPUs of a kind that it may "
-                f"have; the largest node of the site has {node}. Change gpus or "
-                f"kind of models.{name} in the site's file, gpus in the table of models, or "
-                "scoring.vllm.tensor_parallel of the campaign."
+                f"model {name!r} cannot be placed: no node has enough GPUs that it may have; the "
+                f"largest has {node}. Change gpus or kind of models.{name} in the site's file, "
+                "gpus in the table of models, or scoring.vllm.tensor_parallel of the campaign."
             )
-        gpu, stated_gb = best.gpu_kind, self._stated_gb
+        gpu = best.gpu_kind
         reason = f"{stated_gb:g} GB are stated for all GPUs" if stated_gb else memory.explain()
-        if best.spare_gb >= 0:
+        if best.spare_gb >= 0:  # the GPUs have enough
             reason += f"; the host needs more memory than its {gpu.host_memory_gb:g} GB"
         return (
             f"model {name!r} fits no configured GPU: on {best.gpus} × {gpu.label} it needs "
-            f"{best.each_gb:.1f} GB of each, which has {gpu.memory_gb:g} ({reason}). The largest "
-            f"node of the site has {node}. Add a larger kind to gpus in the site's file, leave the "
-            f"model out of the campaign, or state models.{name}.memory_gb if you know better."
+            f"{best.gb_per_gpu:.1f} GB of each, which has {gpu.memory_gb:g} ({reason}). The "
+            f"largest node has {node}. Add a larger kind to gpus in the site's file, leave the "
+            f"model out of the campaign, or state models.{name}.memory_gb if you know it."
         )
 
     def speed(self, needs: Needs) -> Speed:
@@ -250,11 +253,12 @@ class Setup:
 
         - If the site's file has a measured speed of the model, return it.
         - If the engine states a speed (KenLM does), return that.
-        - Else a token takes 2 operations per parameter, or a share of them with some engines. GPUs
-          reach utilisation × peak speed, and CPUs a fixed speed per core. The host limits the speed
-          of small models. A masked model computes a whole sentence for each scored token.
+        - Else a token takes 2 operations per parameter, times ``Engine.computed`` (LSTMs compute
+          prefixes once). GPUs reach utilisation × peak speed, and CPUs a fixed speed per core. The
+          host limits the speed of small models. A masked model computes a whole sentence for each
+          scored token.
         """
-        measured, stated = self._stated.tokens_per_second, self.engine.tokens_per_second
+        measured, stated = self._site_needs.tokens_per_second, self.engine.tokens_per_second
         if measured is not None:
             return Speed(measured, "measured")
         if stated is not None:
@@ -263,9 +267,9 @@ class Setup:
         if needs.gpu_kind is None:
             teraflops = needs.cores * self.engine.core_teraflops
         else:
-            slower = FLOAT32 if self.dtype == "float32" else 1
-            teraflops = site.utilisation * needs.gpu_kind.teraflops * needs.gpus * slower
-        operations = 2e9 * (self.row.parameters or SMALLEST)
+            relative_speed = FLOAT32_SPEED if self.dtype == "float32" else 1
+            teraflops = site.utilisation * needs.gpu_kind.teraflops * needs.gpus * relative_speed
+        operations = 2e9 * (self.row.parameters or ASSUMED_BILLIONS)
         possible = teraflops * 1e12 / operations / self.engine.computed
         if self.row.architecture == "masked":
             possible /= SENTENCE
@@ -306,9 +310,10 @@ class Expectation(NamedTuple):
 
 
 def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> bool:
-    """Return whether a model scores only critical regions: a masked one whose methods need these.
+    """Return whether a model scores only critical regions, the words in which two sentences differ.
 
-    Other models have to read the words before the region, and score these too.
+    Masked models do, if the benchmark's methods need no more. Other models have to read the words
+    before the region, and score them too.
     """
     return row.architecture == "masked" and regional(benchmark.methods(campaign, "masked"))
 
@@ -346,6 +351,7 @@ class Work(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _count_rows(path: str, _changed: int) -> int:
+    # The time of the last change is a key of the cache, so a changed file is read again.
     # Slow to import: the workflow imports this module at each start, but rarely counts rows.
     import pyarrow.parquet as pq
 

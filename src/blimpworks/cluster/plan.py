@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,8 +26,8 @@ from blimpworks.campaign.registry import find_benchmark
 from blimpworks.campaign.scoring_jobs import ANSWERS_SUFFIX, CampaignSelection, ScoringJob
 from blimpworks.campaign.settings.site import Site, for_seeds
 from blimpworks.cluster.needs import (
+    ASSUMED_BILLIONS,
     BYTES,
-    SMALLEST,
     Needs,
     Setup,
     Work,
@@ -76,16 +77,17 @@ class DryRun:
 
 def read_dry_run(output: str) -> DryRun:
     """Read the jobs from what Snakemake prints in a dry run."""
-    # The last table has lines such as "score    12", after two lines of headings.
+    # The last table of counts has two lines of headings, lines such as "score    12", and "total".
+    _, heading, after_heading = output.rpartition("Job stats:\n")
     rules: dict[str, int] = {}
-    if "Job stats:\n" in output:
-        table = output.rsplit("Job stats:\n", 1)[1].split("\n\n", maxsplit=1)[0]
-        rows = (line.split() for line in table.splitlines()[2:])
-        rules = {row[0]: int(row[1]) for row in rows if len(row) == 2}
-        rules.pop("total", None)
+    if heading:
+        _, _, *lines = after_heading.partition("\n\n")[0].splitlines()
+        rows = (line.split() for line in lines)
+        rules = {row[0]: int(row[1]) for row in rows if len(row) == 2 and row[0] != "total"}
     suffixes = {"Score": "", "Answer": ANSWERS_SUFFIX}
     jobs = RUN_MESSAGE.findall(output)
     scoring = frozenset((f"{model}{suffixes[task]}", name) for task, model, name in jobs)
+    # Jobs without such a message are in the counts only.
     expected = sum(count for rule, count in rules.items() if rule.startswith(("score", "answer")))
     files = tuple(sorted(set(RETRIEVE_MESSAGE.findall(output))))
     return DryRun(rules, scoring if len(scoring) == expected else None, files)
@@ -117,7 +119,7 @@ SENTENCE_BYTES = 40
 """Bytes per sentence in judgements and later tables (measured on the demo: 37 per pair)."""
 ANSWER_BYTES = 250
 """Bytes per answer in shards, and again in a table (an assumption: 128 tokens, compressed)."""
-PREPARED = 1.0
+PREPARED_SIZE = 1.0
 """Size of tables of treebanks and pairs relative to the downloads (0.7 with 101 languages)."""
 
 
@@ -127,6 +129,7 @@ class _Planner:
     def __init__(self, selection: CampaignSelection, site: Site | None) -> None:
         self.selection, self.jobs = selection, selection.jobs
         self.campaign, self.catalogue = selection.campaign, selection.catalogue
+        # A model's needs in the site's file hold for all trainings from different seeds.
         self.site = for_seeds(site, self.catalogue.seeds)
         self.items = {job: expected_items(selection, job) for job in self.jobs}
         self.work = {job: expected_work(items) for job, items in self.items.items()}
@@ -182,7 +185,6 @@ class _Planner:
     def plan_model(self, title: str, jobs: Sequence[ScoringJob]) -> ModelPlan:
         """Plan the jobs of a model with this ``title``. Raises UserError if they fit no node."""
         setup, needs = self.needs[title.removesuffix(ANSWERS_SUFFIX)]
-        # Estimated tokens and seconds of each job.
         speed = setup.speed(needs)
         tokens = [self.count_tokens(job) for job in jobs]
         seconds = [setup.seconds(n, needs) for n in tokens]
@@ -197,7 +199,7 @@ class _Planner:
             weights_gb=needs.weights_gb,
             kind=needs.gpu_kind.label if needs.gpu_kind else None,
             gpus=needs.gpus,
-            gpu_memory_gb=needs.each_gb * needs.gpus,
+            gpu_memory_gb=needs.gb_per_gpu * needs.gpus,
             host_memory_mb=max(int(request["mem_mb"]) for request in requests),
             jobs=len(jobs),
             tokens=sum(tokens),
@@ -215,8 +217,10 @@ class _Planner:
     ) -> DiskPlan:
         """Compare the bytes that downloaded ``files`` and ``jobs`` add with the free space."""
         downloads = sum(row.bytes or 0 for row in files)
+        # A model may have a checkpoint for each language (job.scope): count each of them.
         missing_models = {(job.model, job.scope) for job in jobs if not self.has_model(job)}
         rows = [self.catalogue.models[model] for model, _ in missing_models]
+        weights_gb = sum((row.parameters or 0) * BYTES[row.dtype] for row in rows if row.hf_id)
         scoring = [job for job in jobs if job.task == "score"]
         tokens = sum(map(self.count_tokens, scoring))
         sentences = sum(self.work[job].sentences for job in scoring)
@@ -230,10 +234,8 @@ class _Planner:
         plan = DiskPlan(
             downloads=downloads,
             downloads_unknown=sum(row.bytes is None for row in files),
-            weights=round(
-                sum((row.parameters or 0) * BYTES[row.dtype] for row in rows if row.hf_id) * 1e9
-            ),
-            prepared=round(downloads * PREPARED),
+            weights=round(weights_gb * 1e9),
+            prepared=round(downloads * PREPARED_SIZE),
             stores=tokens * STORE_BYTES + prompts * ANSWER_BYTES,
             tables=tokens * TABLE_BYTES
             + sentences * SENTENCE_BYTES
@@ -242,11 +244,11 @@ class _Planner:
             sufficient=True,
         )
         # Both directories may be on one disk, which must then hold the sum.
-        added_by_device: dict[int, int] = {}
-        for name, path in folders.items():
-            device = path.stat().st_dev
-            added_by_device[device] = added_by_device.get(device, 0) + plan.added[name]
-        fits = [added_by_device[path.stat().st_dev] <= free[name] for name, path in folders.items()]
+        devices = {name: path.stat().st_dev for name, path in folders.items()}
+        added_by_device = Counter[int]()
+        for name, device in devices.items():
+            added_by_device[device] += plan.added[name]
+        fits = [added_by_device[device] <= free[name] for name, device in devices.items()]
         return plan.model_copy(update={"sufficient": all(fits)})
 
     def has_model(self, job: ScoringJob) -> bool:
@@ -271,8 +273,8 @@ class _Planner:
             notes.append(
                 "Snakemake did not list all scoring jobs; planned are all unfinished ones."
             )
+        # Models of the site's file may be misspelled; the row of several trainings is known too.
         names = {*self.catalogue.models, *map(self.catalogue.row_of, self.catalogue.models)}
-        # Models of the site's file may be misspelled.
         unknown = {*(self.site.models if self.site else {})} - names
         if unknown:
             notes.append(
@@ -286,7 +288,7 @@ class _Planner:
         if of_unknown_size:
             notes.append(
                 "models without parameters in the table of models (or own_models), planned as if "
-                f"they had {SMALLEST * 1000:g} million: {', '.join(of_unknown_size)}."
+                f"they had {ASSUMED_BILLIONS * 1000:g} million: {', '.join(of_unknown_size)}."
             )
         scoring = [job for job in jobs if job.task == "score"]
         unmeasured = [job for job in scoring if self._measured_tokens(job) is None]
@@ -301,7 +303,7 @@ class _Planner:
 
 def _limits(models: Sequence[ModelPlan], site: Site | None) -> Iterator[str]:
     """Name the models with jobs that exceed the longest time of a job, or this machine's memory."""
-    models = [model for model in models if not model.endless]
+    models = [model for model in models if not model.endless]  # reported by ``_stops``
     too_long = [m.model for m in models if m.jobs and m.hours * 60 > m.minutes_asked]
     if too_long:
         yield (
@@ -358,13 +360,15 @@ def make_plan(
     for title, jobs_of_title in jobs_by_title.items():
         model = jobs_of_title[0].model
         if model in planner.refused:
-            refused[model] = planner.refused[model]
+            refused[model] = planner.refused[model]  # once, also if it scores and answers
             continue
         try:
             models.append(planner.plan_model(title, jobs_of_title))
         except UserError as error:
             refused[title] = f"model {title!r}: {error}"
+    # Sort models as in the catalogue, the jobs that score before those that answer.
     order = [f"{model}{suffix}" for model in catalogue.models for suffix in ("", ANSWERS_SUFFIX)]
+    models.sort(key=lambda plan: order.index(plan.model))
     retrieved = [path.removeprefix("sources/") for path in (dry.retrieved if dry else ())]
     files = [row for name, row in catalogue.files.items() if name in retrieved]
     disk = planner.plan_disk(files, jobs)
@@ -376,7 +380,7 @@ def make_plan(
         campaign=selection.campaign.campaign,
         site=str(site_file) if site_file else None,
         rules=dry.rules if dry else None,
-        models=tuple(sorted(models, key=lambda plan: order.index(plan.model))),
+        models=tuple(models),
         refused=refused,
         trainings=tuple(planner.trainings),
         disk=disk,

@@ -121,18 +121,20 @@ def _rules(plan: RunPlan) -> Iterator[str]:
 
 
 def _models(plan: RunPlan, site: Site | None) -> Iterator[RenderableType]:
-    models = [model for model in plan.models if not model.endless]
+    models = [model for model in plan.models if not model.endless]  # the others are in plan.stops
     if not models:
         return
     yield f"Scoring: {sum(model.jobs for model in models)} jobs of {len(models)} models."
-    letters: dict[str, str] = {}  # {label of a kind of GPU: its letter in the table}
-    for letter, gpu in zip(ascii_uppercase, site.gpus if site else (), strict=False):
-        letters[gpu.label] = letter
-        if any(model.kind == gpu.label for model in models):
+    # The table abbreviates labels of GPUs by letters, and a legend explains those that it uses.
+    gpus = site.gpus if site else ()
+    letters = dict(zip((gpu.label for gpu in gpus), ascii_uppercase, strict=False))
+    used_labels = {model.kind for model in models}
+    for gpu in gpus:
+        if gpu.label in used_labels:
             limits = [f"partition {gpu.partition}"] if gpu.partition else []
             limits += [f"constraint {gpu.constraint}"] if gpu.constraint else []
             limits += [f"{gpu.per_node} a node", f"at most {gpu.max_hours:g} h a job"]
-            yield f"  {letter} = {gpu.label} ({', '.join(limits)})"
+            yield f"  {letters[gpu.label]} = {gpu.label} ({', '.join(limits)})"
     rows = [
         {
             "model": model.model,

@@ -17,14 +17,14 @@ from blimpworks.campaign.catalogue import Catalogue
 from blimpworks.campaign.scoring_jobs import CampaignSelection, released_corpus
 from blimpworks.campaign.settings.site import GpuKind, Site
 from blimpworks.campaign.settings.training import LstmRecipe
-from blimpworks.cluster.needs import FLOAT32, Expectation, Needs, Setup, expected_work
+from blimpworks.cluster.needs import FLOAT32_SPEED, Expectation, Needs, Setup, expected_work
 from blimpworks.cluster.slurm import slurm_states
 from blimpworks.errors import UserError
 from blimpworks.records.journal import Attempt, Cause, journal_path, read_attempts
 from blimpworks.strict import Strict
 
-MARGIN, GRACE = 3, 10
-"""Requested minutes are MARGIN × the estimate + GRACE."""
+TIME_FACTOR, ADDED_MINUTES = 3, 10
+"""Requested minutes are TIME_FACTOR × the estimated minutes + ADDED_MINUTES."""
 
 
 def minutes_to_ask(seconds: float, max_hours: float) -> int:
@@ -33,7 +33,7 @@ def minutes_to_ask(seconds: float, max_hours: float) -> int:
     The margin is moderate. A job that runs out of time ends cleanly and is queued again; a job that
     requests too much waits longer in the queue.
     """
-    minutes = math.ceil(MARGIN * seconds / 60) + GRACE
+    minutes = math.ceil(TIME_FACTOR * seconds / 60) + ADDED_MINUTES
     return max(1, min(minutes, math.floor(max_hours * 60)))
 
 
@@ -53,24 +53,17 @@ def score_request(site: Site | None, needs: Needs, minutes: int) -> Request:
     if site is None:
         return request
     nodes = needs.gpu_kind or site.cpu
-    name, node_mb, most_minutes = nodes.label, nodes.host_memory_gb * 1000, nodes.max_hours * 60
-    if needs.gpu_kind is None and cores > site.cpu.cores:
-        raise UserError(
-            f"a job asks for {cores} cores, but nodes of cpu in the site's file have "
-            f"{site.cpu.cores}; correct one of the two."
-        )
-    if memory > node_mb:
-        raise UserError(
-            f"a job asks for {memory:,} MB, but nodes of {name} in the site's file have "
-            f"{node_mb:,.0f} for jobs; correct the site's file if they have more, or make the job "
-            "smaller."
-        )
-    if minutes > most_minutes:
-        raise UserError(
-            f"a job asks for {minutes:,} minutes, but {name} in the site's file gives "
-            f"{most_minutes:,.0f} at most; correct max_hours in the site's file, or make the job "
-            "smaller."
-        )
+    # (unit, requested number, largest number); the site's file limits cores only without GPUs.
+    limits = [("MB", memory, nodes.host_memory_gb * 1000)]
+    limits += [("minutes", minutes, nodes.max_hours * 60)]
+    limits += [("cores", cores, site.cpu.cores)] if needs.gpu_kind is None else []
+    for unit, number, largest in limits:
+        if number > largest:
+            raise UserError(
+                f"a job asks for {number:,} {unit}, but {nodes.label} in the site's file has at "
+                f"most {largest:,.0f} for a job; correct the site's file if that is too little, or "
+                "make the job smaller."
+            )
     text_resources = {
         "slurm_partition": nodes.partition,
         "slurm_account": site.account if nodes.account is None else nodes.account,
@@ -163,7 +156,8 @@ def retry_scaling(
         if cause is None:
             # Without SLURM, a user has killed the attempt, or it is still running.
             cause = "killed" if not job or state in HARMLESS else CAUSES.get(state)
-        # SLURM's state is that of the job's last attempt; a requeue ended the earlier attempts.
+        # SLURM reports how the job's last attempt ended, which is the first in this loop. Earlier
+        # attempts in the same SLURM job ended by a requeue.
         job_states[job] = "REQUEUED"
         if cause is None:
             memory *= UNKNOWN
@@ -178,20 +172,20 @@ def retry_scaling(
 
 
 IN_TURN = 20
-"""Most scoring jobs of a model in one SLURM job: ``group-components`` of profiles/slurm."""
+"""Largest number of scoring jobs that run one after another in a SLURM job, for the workflow's
+groups: ``group-components`` of profiles/slurm."""
 
 
 def sized_request(
-    setup: Setup, items: Mapping[Path, Expectation], log: Path, *, shared: int = 1
+    setup: Setup, items: Mapping[Path, Expectation], log: Path, *, jobs_in_turn: int = 1
 ) -> Request:
     """Return the request for the job that scores ``items`` with a model.
 
     ``items``: expected content of each items table, which need not exist. ``log``: the job's log,
     beside the journal of earlier attempts; ``retry_scaling`` enlarges the request after these, up
-    to what a node has. ``shared``: number of jobs that run one after another in a SLURM job. Raises
-    UserError for a model that fits nowhere.
+    to what a node has. ``jobs_in_turn``: number of jobs that run one after another in a SLURM job.
+    Raises UserError for a model that fits nowhere.
     """
-    # Enlarge the request after failed attempts.
     attempts: list[Attempt] = []
     try:
         attempts = read_attempts(journal_path(log))
@@ -199,20 +193,19 @@ def sized_request(
         print(f"blimpworks: {error}", file=sys.stderr)
     lost = [a.started.slurm_job for a in attempts if a.ended is None and a.started.slurm_job]
     scaling = retry_scaling(attempts, slurm_states(lost))
-    # Estimate what the model needs; jobs that share a SLURM job must request the same GPUs.
-    needs = setup.needs(scaling.gpu_step if shared == 1 else 0)
+    # Jobs that share a SLURM job must request the same GPUs.
+    needs = setup.needs(scaling.gpu_step if jobs_in_turn == 1 else 0)
     seconds = setup.seconds(expected_work(items).tokens, needs)
-    # Stay within the limits of a node.
     max_hours = 168.0  # a week, without a site
     memory = needs.memory_mb * scaling.memory
     if setup.site is not None:
         nodes = needs.gpu_kind or setup.site.cpu
         max_hours = nodes.max_hours
         memory = min(memory, int(1000 * nodes.host_memory_gb))
-    job_hours = max_hours / shared
+    job_hours = max_hours / jobs_in_turn
     minutes = round(minutes_to_ask(seconds, job_hours) * scaling.minutes)
-    minutes = min(minutes, int(job_hours * 60))
-    return score_request(setup.site, replace(needs, memory_mb=round(memory)), max(minutes, 1))
+    minutes = max(1, min(minutes, int(job_hours * 60)))
+    return score_request(setup.site, replace(needs, memory_mb=round(memory)), minutes)
 
 
 class TrainingPlan(Strict):
@@ -251,11 +244,11 @@ def multiplied_weights(recipe: LstmRecipe, vocabulary: int) -> int:
 
 
 def plan_trainings(
-    selection: CampaignSelection, site: Site | None, *, missing: bool = True
+    selection: CampaignSelection, site: Site | None, *, only_missing: bool = True
 ) -> list[TrainingPlan]:
     """Estimate the trainings of the LSTMs that a campaign scores with; none without a GPU.
 
-    ``missing``: only checkpoints that do not exist yet. The assumed speed is the GPU's peak in
+    ``only_missing``: leave out checkpoints that exist. The assumed speed is the GPU's peak in
     float32 times the utilisation that the site's file states for scoring.
     """
     gpu_kind = train_kind(site)
@@ -268,7 +261,7 @@ def plan_trainings(
     for job in selection.jobs:
         checkpoint = job.checkpoint(campaign)
         recipe = campaign.training.recipes.get(catalogue.models[job.model].recipe)
-        if isinstance(recipe, LstmRecipe) and not (missing and checkpoint.exists()):
+        if isinstance(recipe, LstmRecipe) and not (only_missing and checkpoint.exists()):
             recipes[job.model] = recipe
             checkpoints = checkpoints_by_model.setdefault(job.model, {})
             checkpoints.setdefault(checkpoint, set()).update(job.languages)
@@ -277,11 +270,12 @@ def plan_trainings(
         recipe = recipes[model]
         languages = max(checkpoints.values(), key=len)  # of the largest checkpoint
         vocabulary = campaign.training.corpora[recipe.corpus].vocabulary * len(languages)
-        operations_per_second = site.utilisation * FLOAT32 * gpu_kind.teraflops * 1e12
+        operations_per_second = site.utilisation * FLOAT32_SPEED * gpu_kind.teraflops * 1e12
         operations_per_word = OPERATIONS * multiplied_weights(recipe, vocabulary)
         rate = operations_per_second / operations_per_word
         seed = catalogue.seeds.get(model)
         corpus_words = seed.tokens if seed else None
+        # The size of released corpora is printed; corpora made here have none before a training.
         released = (released_corpus(campaign, catalogue, recipe.corpus, lang) for lang in languages)
         if not corpus_words and all(released):
             corpus_words = RELEASED_WORDS * len(languages)
@@ -301,8 +295,10 @@ def plan_trainings(
     return plans
 
 
-SPARE, LEAST = 1.5, 2
-"""A training gets SPARE × its expected number of jobs as retries, and LEAST for other failures."""
+RETRIES_PER_JOB = 1.5
+"""Retries of a training for each job that it is expected to take."""
+OTHER_RETRIES = 2
+"""Further retries, for failures other than too little time."""
 
 
 def training_retries(selection: CampaignSelection, site: Site | None) -> int:
@@ -311,17 +307,18 @@ def training_retries(selection: CampaignSelection, site: Site | None) -> int:
     A training that takes longer than one job continues from its snapshot in the next attempt.
     """
     request = train_request(site)
-    plans = plan_trainings(selection, site, missing=False)
+    plans = plan_trainings(selection, site, only_missing=False)
     longest = max((plan.hours or 0 for plan in plans), default=0)
     if request is None or not longest:
-        return LEAST
-    return math.ceil(SPARE * longest * 60 / int(request["runtime"])) + LEAST
+        return OTHER_RETRIES
+    expected_jobs = longest * 60 / int(request["runtime"])
+    return math.ceil(RETRIES_PER_JOB * expected_jobs) + OTHER_RETRIES
 
 
 def training_notes(
     plans: Sequence[TrainingPlan], catalogue: Catalogue, site: Site | None
 ) -> list[str]:
-    """Return [a sentence on the LSTMs that will be trained on GPUs], or an empty list."""
+    """Return a list of one sentence on the LSTMs to train on GPUs; empty if there are none."""
     request = train_request(site)
     if not plans or request is None:
         return []

@@ -27,19 +27,19 @@ if TYPE_CHECKING:  # slow to import, and every command imports this module
 
 TIMEOUT = 20.0
 """Seconds to wait for an answer."""
-JOB = re.compile(r"[0-9]+([_+][0-9]+)?")
+JOB_ID = re.compile(r"[0-9]+([_+][0-9]+)?")
 """Id of a job, of a member of an array (``12_3``) or of a heterogeneous job (``12+1``)."""
 BATCH = 200
 """Largest number of jobs in one command."""
 
 
 def ask(
-    command: Sequence[str], *, partly: bool = False, timeout: float | None = None
+    command: Sequence[str], *, even_if_failed: bool = False, timeout: float | None = None
 ) -> str | None:
     """Return the output of a command; None if it is missing, fails, or takes ``timeout`` seconds.
 
-    With ``partly``, return the output of a failed command too: asked about several jobs, SLURM's
-    programs describe the known ones, and fail if one is unknown.
+    With ``even_if_failed``, return the output of a failed command too. Asked about several jobs,
+    SLURM's programs fail if they do not know one, but print the jobs that they know.
     """
     seconds = timeout or TIMEOUT
     try:
@@ -48,7 +48,7 @@ def ask(
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return result.stdout if partly or result.returncode == 0 else None
+    return result.stdout if even_if_failed or result.returncode == 0 else None
 
 
 def slurm_states(ids: Collection[str]) -> dict[str, str]:
@@ -57,19 +57,20 @@ def slurm_states(ids: Collection[str]) -> dict[str, str]:
     Ask the controller first, then the accounting database for finished jobs. Jobs that SLURM does
     not know are left out. The result is empty without SLURM, or without an answer in time.
     """
-    jobs = {job for job in ids if JOB.fullmatch(job)}
+    jobs = {job for job in ids if JOB_ID.fullmatch(job)}
     states: dict[str, str] = {}
     queue = ["squeue", "-h", "-t", "all", "-o", "%i|%T", "-j"]
     accounting = ["sacct", "-n", "-X", "-P", "-o", "JobID,State", "-j"]
     for command in (queue, accounting):
         missing = sorted(jobs - states.keys())
         for start in range(0, len(missing), BATCH):
-            answer = ask([*command, ",".join(missing[start : start + BATCH])], partly=True)
+            answer = ask([*command, ",".join(missing[start : start + BATCH])], even_if_failed=True)
             if answer is None:
-                break
+                break  # the next batch would only wait for ``TIMEOUT`` too
             for line in answer.splitlines():
-                job, separator, state = line.strip().partition("|")
-                if separator and "|" not in state and job in missing and state:
+                fields = line.strip().split("|")
+                if len(fields) == 2 and fields[0] in missing and fields[1]:
+                    job, state = fields
                     states[job] = state.split()[0]  # the first word of "CANCELLED by 1000"
     return states
 
@@ -99,7 +100,7 @@ def read_queue(jobs: Iterable[tuple[str, str]]) -> Queue:
     answer = ask(["squeue", "--me", "-h", "-t", "all", "-o", "%i|%T|%Z|%k"])
     if answer is None:
         return Queue()
-    job_by_comment = {}  # a job that scores and one that answers prompts may share wildcards
+    job_by_comment = {}  # {(whether it answers prompts, wildcards): scoring job}
     for title, name in jobs:
         wildcards = f"{title.removesuffix(ANSWERS_SUFFIX)}_{name}"
         job_by_comment[title.endswith(ANSWERS_SUFFIX), wildcards] = title, name
@@ -151,7 +152,7 @@ def _find_gpus(fields: dict[str, str]) -> tuple[str, ...]:
         per_node = fields.get("TresPerNode", "") or tres
         counts = re.findall(r"gres[:/]gpu(?::([^:,=]+))?[:=](\d+)", per_node)
     allocated: list[str] = []
-    for name, count in dict(counts).items():  # once, although the two lists repeat each other
+    for name, count in dict(counts).items():  # types that both lists have count once
         allocated += [name or "gpu"] * int(count)
     if not allocated:
         return ()
@@ -222,7 +223,7 @@ class Deadline(Watch):
         self._moment = moment
         self._shard_seconds: list[float] = []
         self._starts = deque[float]()
-        """Start of each unwritten shard [s, monotonic clock]."""
+        """Starts of unwritten shards; a shard may start before the previous one is written [s]."""
         self._total = self._unscored = 0
 
     def begin(
@@ -232,8 +233,8 @@ class Deadline(Watch):
 
     def before(self) -> None:
         """Note the start of a shard. Raises OutOfTime if it might not end before the deadline."""
-        # The time of the first shard includes loading the model.
-        slowest = max(self._shard_seconds[1:] or self._shard_seconds or [0.0])
+        # The first shard takes longer, as it includes loading the model: leave it out if possible.
+        slowest = max(self._shard_seconds[1:] or self._shard_seconds, default=0.0)
         seconds_left = self._moment - time.time()
         if seconds_left < slowest * CAUTION + RESERVE:
             raise OutOfTime(

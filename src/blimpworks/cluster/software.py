@@ -16,15 +16,14 @@ RECIPE = (
     "envs/build_kenlm.sh",
     "containers/setup.sh",
 )
-"""Files that decide the content of an image; some environments lack some of them."""
+"""Files that decide the content of an image; an environment may lack all but the first."""
 
 
 def image_of(root: Path, environment: str) -> Path:
     """Return the path of an environment's image, built or not. Raises FileNotFoundError."""
-    digest = hashlib.sha256()
-    digest.update((root / f"envs/{environment}.txt").read_bytes())
-    for name in RECIPE[1:]:
-        file = root / name.format(environment=environment)
+    packages, *optional = (root / name.format(environment=environment) for name in RECIPE)
+    digest = hashlib.sha256(packages.read_bytes())
+    for file in optional:
         digest.update(file.read_bytes() if file.exists() else b"")
     return root / "containers" / f"{environment}-{digest.hexdigest()[:12]}.sif"
 
@@ -75,8 +74,9 @@ def missing_software(engines: Collection[str], rules: Collection[str], root: Pat
 
     absent: dict[str, set[str]] = {}
     for engine in map(find_engine, engines):  # look for packages, but import none
-        if python := engine.python(root):  # an environment of its own
-            is_installed = any(python.parents[1].glob(f"lib/python*/site-packages/{engine.module}"))
+        if python := engine.python(root):  # ENVIRONMENT/bin/python of the engine's environment
+            environment = python.parents[1]
+            is_installed = any(environment.glob(f"lib/python*/site-packages/{engine.module}"))
         else:
             is_installed = find_spec(engine.module) is not None
         if not is_installed:

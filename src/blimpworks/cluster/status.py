@@ -29,7 +29,8 @@ from blimpworks.scoring.shards import Failed, read_manifest
 
 State = Literal["failed", "lost", "running", "queued", "waiting", "done"]
 STATES: tuple[State, ...] = ("failed", "lost", "running", "queued", "waiting", "done")
-"""States in order of display: those that need a user's attention come first."""
+"""States in order of display: those that need a user's attention come first. lost: ended without a
+record of the end; queued: submitted to SLURM; waiting: not submitted, or to be submitted again."""
 SILENT = timedelta(minutes=15)
 """Time without output after which a job may be dead; loading a large model takes minutes."""
 TOLERATED = timedelta(minutes=10)
@@ -74,7 +75,7 @@ class JobStatus:
         return self.attempts[-1] if self.attempts else None
 
     def language(self, lang: str) -> tuple[int | None, int | None]:
-        """Return (scored sentences, all sentences) of a language; None for both if not counted."""
+        """Return (scored sentences, all sentences) of a language; (None, None) if not counted."""
         counted = self.progress.languages.get(lang) if self.progress else None
         if counted is None:
             return None, None
@@ -109,7 +110,7 @@ class ModelStatus:
 
     @property
     def languages(self) -> tuple[int, int]:
-        """Number of completely scored languages, and of all languages."""
+        """Numbers of (completely scored languages, all languages)."""
         finished = 0
         for status in self.jobs:
             if status.state == "done":
@@ -128,6 +129,7 @@ class ModelStatus:
 
     @property
     def load_seconds(self) -> float | None:
+        """Mean time that a job takes to load the model; None if no job has loaded it."""
         return _mean(job.progress.load_seconds for job in self.jobs if job.progress)
 
 
@@ -171,7 +173,7 @@ def _judge_unended(
         return "lost", f"its {minutes} minutes are over"
     if job and queue.answered and silent:
         return "lost", f"SLURM does not know job {job} any more"
-    return "running", ""
+    return "running", ""  # there is no sign of its end
 
 
 def read_job_status(
@@ -226,6 +228,7 @@ def read_job_status(
         done = sentences
     elif progress:
         sentences = progress.sentences
+    # In the order of the fields of JobStatus.
     facts = (state, reason, sentences, done, last_write, silent, missing_input)
     return JobStatus(job, log, attempts, progress, *facts)
 
@@ -250,7 +253,6 @@ def _count_files(
         "sources": (resources / "sources" / name for name in selection.retrieved_files),
         "items": (items_table(campaign, *item_set) for item_set in selection.item_sets),
         "models": (job.checkpoint(campaign) for job in jobs),
-        "parts": (),  # scoring jobs; counted below, as a manifest may be that of a failed job
         "scores": (results / "scores" / path for task, path in tables if task == "score"),
         "answers": (results / "answers" / path for task, path in tables if task == "answer"),
         "judgements": (results / "judgements" / path for _, path in tables),
@@ -261,8 +263,10 @@ def _count_files(
         distinct = {*paths}
         if distinct or name != "answers":
             stages[name] = {"done": sum(p in listing for p in distinct), "expected": len(distinct)}
-    done = sum(status.state == "done" for status in statuses)
-    stages["parts"] = {"done": done, "expected": len(statuses)}
+        if name == "models":
+            # Count scoring jobs by their states, since a failed job may have a manifest too.
+            done = sum(status.state == "done" for status in statuses)
+            stages["parts"] = {"done": done, "expected": len(statuses)}
     return stages
 
 
@@ -270,10 +274,11 @@ def _count_sentences(selection: CampaignSelection, statuses: Sequence[JobStatus]
     """Return the number of sentences of each job; estimate it if the job has not counted them.
 
     Pairs may share a sentence, which is scored once. So the estimate is the number of sentences in
-    the items, with repetitions, times the share of distinct sentences in jobs that counted theirs.
+    the items, with repetitions, times a share. The share is that of distinct sentences in the
+    counted jobs of the same task.
     """
     in_items: list[int] = []
-    # Sentences, by task, of the jobs that have counted theirs.
+    # {task: sentences of the jobs that have counted theirs}
     distinct: Counter[Kind] = Counter()
     with_repetitions: Counter[Kind] = Counter()
     for status in statuses:
@@ -301,14 +306,14 @@ def _borrow_speed(model: ModelStatus, models: Sequence[ModelStatus]) -> float | 
     Use models of the same engine if any has a speed. If sizes are known, count a model of half the
     size as twice as fast.
     """
-    speeds = [(measured, speed) for measured in models if (speed := measured.rate("new"))]
-    speeds = [(m, speed) for m, speed in speeds if m.engine == model.engine] or speeds
+    measured = [model_status for model_status in models if model_status.rate("new")]
+    measured = [m for m in measured if m.engine == model.engine] or measured
     scaled = [
-        speed * measured.parameters / model.parameters
-        for measured, speed in speeds
-        if model.parameters and measured.parameters
+        (m.rate("new") or 0) * m.parameters / model.parameters
+        for m in measured
+        if model.parameters and m.parameters
     ]
-    return _mean(scaled or [speed for _, speed in speeds])
+    return _mean(scaled or [m.rate("new") for m in measured])
 
 
 def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelStatus:
@@ -320,6 +325,7 @@ def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelSt
     speed = measured_speed or _borrow_speed(model, models)
     if not speed:
         return model
+    # A running job has loaded its model; each other job will load it first.
     load_seconds = model.load_seconds or _mean(m.load_seconds for m in models) or 0.0
     starts = sum(job.state != "running" for job in unfinished)
     seconds_left = (model.sentences - model.done) / speed + load_seconds * starts
@@ -331,7 +337,6 @@ def read_status(selection: CampaignSelection, queue: Queue | None = None) -> Sta
     moment, queue, listing = now(), queue or Queue(), Listing()
     campaign, rows = selection.campaign, selection.catalogue.models
     statuses = [read_job_status(campaign, job, moment, queue, listing) for job in selection.jobs]
-    # Group the jobs by model, and add up their sentences.
     statuses_by_title: dict[str, list[JobStatus]] = {}
     totals: Counter[str] = Counter()
     sentences = _count_sentences(selection, statuses)

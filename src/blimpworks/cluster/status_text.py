@@ -27,7 +27,7 @@ def _percent(done: int, total: int) -> str:
 
 
 def _model_row(model: ModelStatus) -> dict[str, str]:
-    """Return a model's row as {heading: cell}; "~" marks estimates, "" heads percentages."""
+    """Return a model's row as {heading: cell}; "~" marks estimates. Percentages have no heading."""
     finished, languages = model.languages
     sentences = f"{'' if model.is_counted else '~'}{amount(model.sentences)}"
     time_left = duration(model.seconds_left)
@@ -38,7 +38,7 @@ def _model_row(model: ModelStatus) -> dict[str, str]:
     counts = count_states(model.jobs)
     state_text = ", ".join(f"{number} {state}" for state, number in counts.items())
     if len(counts) == 1:  # all jobs are in the same state, so leave out their number
-        [state_text] = counts
+        state_text = model.jobs[0].state
         missing_inputs = {status.missing_input for status in model.jobs}
         if state_text == "waiting" and len(missing_inputs) == 1 and missing_inputs != {""}:
             state_text += f" for {missing_inputs.pop()}"
@@ -130,8 +130,8 @@ def as_text(status: Status, configfile: str, width: int = DEFAULT_WIDTH) -> str:
 
 
 def _describe_failures(failed: Sequence[JobStatus]) -> list[list[Text]]:
-    """Return the lines of each entry: one for all jobs of a model that failed in the same way."""
-    # {(model, reason, last line of the log): jobs}
+    """Return the lines of each entry: one entry for a model's jobs that failed in the same way."""
+    # {(model's title, reason, last line of the log): jobs}
     jobs_by_failure: dict[tuple[str, str, str], list[JobStatus]] = {}
     for status in failed:
         key = (status.job.title, status.reason or status.state, last_line(status.log))

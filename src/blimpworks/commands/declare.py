@@ -38,16 +38,11 @@ if TYPE_CHECKING:
 Arguments = Mapping[str, Any]
 """Arguments of a command by parameter name."""
 Runs = str | tuple[str, ...] | Callable[[], Iterable[Command]]
-"""Functions and classes that make the products, as ``module:name``.
-
-If the code depends on arguments, a function that returns a ``Command`` for each choice, such as
-``score vllm causal``.
-"""
+"""Functions and classes that make the products, as ``module:name``. If they depend on arguments, a
+function that returns a ``Command`` for each choice, such as ``score vllm causal``."""
 Notes = str | Callable[[Any], Mapping[str, Any]] | None
 """Name under which the record notes the function's result, or a function that returns the notes.
-
-Without either, a result that is a mapping is noted unchanged.
-"""
+Without either, a result that is a mapping is noted unchanged."""
 
 
 class Use(NamedTuple):
@@ -67,9 +62,7 @@ class Use(NamedTuple):
 
 def paths_of(value: Path | Iterable[Path] | None) -> list[Path]:
     """Return a path, several paths or None as a list."""
-    if isinstance(value, Path):
-        return [value]
-    return [*(value or ())]
+    return [value] if isinstance(value, Path) else [*(value or ())]
 
 
 def dumped(**arguments: Any) -> Use:
@@ -83,6 +76,7 @@ def spread(**arguments: Any) -> Use:
 
 
 READ = Use(reads=lambda value, _: paths_of(value))
+"""Use of an input file, or of several."""
 FILLED_IN = Use(reads=lambda value, _: paths_of(value), edited=True)
 """Use of an input that people have filled in."""
 WRITTEN = Use(writes=paths_of)
@@ -160,7 +154,7 @@ class Declared:
 
     @cached_property
     def uses(self) -> dict[str, Use]:
-        """Use of each argument by name: of its option, or else READ for paths and RECORDED."""
+        """Use of each argument by name: that of its option, else READ (paths) or RECORDED."""
         uses = {}
         hints = get_type_hints(self.function)
         for name, parameter in inspect.signature(self.function).parameters.items():
@@ -178,7 +172,7 @@ class Declared:
         entries = (self.runs,) if isinstance(self.runs, str) else self.runs
         return {self.name: Command(self.name, entries, self.packages)} if entries else {}
 
-    def of(self, *values: str) -> Command:
+    def command_for(self, *values: str) -> Command:
         """Return the command for ``values`` that decide its code, such as ("vllm", "causal").
 
         Raises UserError for unknown values.
@@ -196,7 +190,8 @@ class Declared:
         """Open a job of this command. Raises as ``Job`` does."""
         from blimpworks.records.job import Job
 
-        return Job(self.of(*values), inputs=inputs, outputs=outputs, params=params, edited=edited)
+        command = self.command_for(*values)
+        return Job(command, inputs=inputs, outputs=outputs, params=params, edited=edited)
 
     def _job_of(self, arguments: Arguments) -> "Job":
         inputs, outputs, edited = list[Path](), list[Path](), set[Path]()
@@ -244,7 +239,7 @@ def command(
     """
 
     def declare(function: Callable[..., Mapping[str, Any] | None]) -> Declared:
-        # Give a default to the options that have none and may be left out.
+        # Typer requires options with the default ``...``, but a bool or None may be left out.
         for parameter in inspect.signature(function).parameters.values():
             if getattr(parameter.default, "default", None) is ...:
                 if parameter.annotation is bool:
@@ -281,7 +276,7 @@ def declared_commands() -> dict[str, Declared]:
 
 
 def called_commands(arguments: Sequence[str]) -> list[Declared]:
-    """Return the command that a command line calls as a list of one, or an empty list.
+    """Return [the command that a command line calls], or an empty list.
 
     Only the module of the command is imported, because importing all takes longer than most
     commands. For a command of a group, such as ``export crate``, all modules are imported.
@@ -294,19 +289,7 @@ def called_commands(arguments: Sequence[str]) -> list[Declared]:
             module = path.relative_to(PACKAGE).with_suffix("")
             import_module(".".join(("blimpworks", *module.parts)))
     called = [command for command in DECLARED.values() if command.is_called(arguments)]
-    if not called:
-        every_command = declared_commands().values()
-        called = [command for command in every_command if command.is_called(arguments)]
-    return called
-
-
-def recorded_commands() -> dict[str, Command]:
-    """Return every command that keeps records, by its name in them."""
-    return {
-        name: command
-        for declared in declared_commands().values()
-        for name, command in declared.commands.items()
-    }
+    return called or [c for c in declared_commands().values() if c.is_called(arguments)]
 
 
 def find_command(name: str) -> Command | None:
@@ -316,8 +299,8 @@ def find_command(name: str) -> Command | None:
 
 
 def code_of(name: str, *values: str) -> str:
-    """Return the digest of a command's code; ``values`` are those of ``Declared.of``.
+    """Return the digest of a command's code; ``values`` are those of ``Declared.command_for``.
 
     Raises KeyError for an unknown command, UserError for unknown values.
     """
-    return declared_commands()[name].of(*values).code
+    return declared_commands()[name].command_for(*values).code

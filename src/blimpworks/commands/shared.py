@@ -48,8 +48,8 @@ def of_evaluations(folder: str) -> Use:
 
 
 RECORDED_IF_GIVEN = Use(records=lambda name, value: {name: value} if value else {})
-"""Use of an option that is recorded only if it is given. So records that were made before the
-option existed are still those of the same job."""
+"""Use of an option that is recorded only if it is given, so that records that were made before the
+option existed stay valid."""
 BENCHMARK = option("Name of the benchmark.")
 JSON = option("Print JSON.", "--json")
 LANG = option("ISO 639-3 code of the language.")
@@ -58,9 +58,9 @@ METHOD = option("Method of judging.")
 OUTPUT = written("Table to write.")
 TABLE = option("Table to read.")
 SEED = option("Decides all random choices.", default=0)
-EACH = option("Items table; repeatable.")
+ITEMS_TABLES = option("Items table; repeatable.")
 OUTPUTS = option("Table to write; one for each items table.")
-EACH_SCORES = option("Scores table; one for each items table.")
+SCORES_TABLES = option("Scores table; one for each items table.")
 METHODS = option("Method, or name=expression; repeatable.")
 TIES = option("Tie policy: one, or one for each method.")
 NEAR_TIE = option("Margins below this, in nats, are near ties.")

@@ -36,7 +36,7 @@ from blimpworks.records.normal_form import (
 
 PACKAGE = "blimpworks"
 GROUP = f"{PACKAGE}.papers"
-"""Group of entry points by which other distributions register papers."""
+"""Group of entry points by which other distributions (installed packages) register papers."""
 ENGINES = f"{PACKAGE}.engines"
 """Group of entry points by which other distributions register engines."""
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,10 +60,11 @@ def package_folders() -> dict[str, Path]:
     return folders
 
 
-FILE = ROOT / "__pycache__" / f"digests-{sys.implementation.cache_tag}.json"
-"""Cache of earlier processes with the same code: {entry points: [digest, reached modules]}."""
+CACHE = ROOT / "__pycache__" / f"digests-{sys.implementation.cache_tag}.json"
+"""File with the digests that earlier processes with the same code have computed:
+{"package": digest of all code, "digests": {entry points: [digest, reached modules]}}."""
 _computed: dict[str, list[Any]] = {}
-"""The same for digests that this process has computed."""
+"""Digests that this process has computed: {entry points: [digest, reached modules]}."""
 
 
 @cache
@@ -88,7 +89,7 @@ def package_digest() -> str:
 @cache
 def _read_cache() -> dict[str, list[Any]]:
     try:
-        content = json.loads(FILE.read_text(encoding="utf-8"))
+        content = json.loads(CACHE.read_text(encoding="utf-8"))
         digests: dict[str, list[Any]] = content["digests"]
         return digests if content["package"] == package_digest() else {}
     except (OSError, ValueError, KeyError, TypeError):
@@ -96,12 +97,13 @@ def _read_cache() -> dict[str, list[Any]]:
 
 
 def _write_cache() -> None:
+    # ``__wrapped__`` computes again: if the code was edited meanwhile, the digests may be of either
+    # version. Other processes may have written the file meanwhile.
     if package_digest.__wrapped__() != package_digest():
-        return  # the code was edited meanwhile, so the digests may be of either version
-    # The file is read again, because other processes may have written it.
+        return
     content = {"package": package_digest(), "digests": _read_cache.__wrapped__() | _computed}
     with suppress(OSError):  # without permission, each process computes its digests
-        write_text(FILE, json.dumps(content))
+        write_text(CACHE, json.dumps(content))
 
 
 # These modules are not followed. Records, messages, the command line and requests to a cluster
@@ -136,10 +138,11 @@ class _Module:
 
     definitions: dict[str, list[ast.stmt]] = field(default_factory=dict)
     effects: list[ast.stmt] = field(default_factory=list)
-    """Statements that run on import and define nothing, as ``NAMES |= …``; no ``if`` blocks."""
+    """Statements that run on import and define nothing, as ``NAMES |= …``; no ``if`` blocks, which
+    are for type checkers."""
     imports: dict[str, Symbol | str] = field(default_factory=dict)
-    """Definitions by imported name, such as ``tools`` or ``package.tools``; full names for packages
-    that digests do not follow."""
+    """Definition by imported name: after ``from package import tools``, {"tools": ("package.tools",
+    "*")}. For a package that digests do not follow, its full name: {"np": "numpy"}."""
     stars: list[str] = field(default_factory=list)
     """Modules of which all names are imported (``from tools import *``)."""
 
@@ -161,7 +164,7 @@ def _module(name: str) -> _Module:
         raise ModuleNotFoundError(f"{name} is not a module of {PACKAGE} or of a paper's package")
     tree = strip_docstrings(ast.parse(path.read_text(encoding="utf-8")))
     module = _Module()
-    # "from . import x" is relative to the module's package; a package is relative to itself.
+    # Packages from which relative imports start: ["a", "b"] for module a.b.c, and for package a.b.
     packages = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -171,7 +174,7 @@ def _module(name: str) -> _Module:
                 else:
                     module.imports[alias.asname or alias.name.partition(".")[0]] = alias.name
         elif isinstance(node, ast.ImportFrom):
-            # Each further dot leaves one package: "from .. import x".
+            # One dot is the innermost package, and each further dot leaves one: "from .. import x".
             base = packages[: len(packages) + 1 - node.level] if node.level else []
             origin = ".".join([*base, *filter(None, [node.module])])
             for alias in node.names:
@@ -205,9 +208,10 @@ def definitions(source: str) -> dict[str, str]:
 
 
 def _imported(module: str, name: str, searched: tuple[str, ...] = ()) -> Symbol | str | None:
-    """Return the definition that a module imports by a name; a full name if it is not followed.
+    """Return the definition that a module imports by a name; None if it imports no such name.
 
-    ``searched``: modules that are left out, since modules may import all names of each other.
+    For an import from a package that digests do not follow, return the full name. ``searched``:
+    modules that are left out, since two modules may import all names of each other.
     """
     parsed = _module(module)
     if name in parsed.imports:
@@ -222,7 +226,7 @@ def _imported(module: str, name: str, searched: tuple[str, ...] = ()) -> Symbol 
 
 
 def _resolve(symbol: Symbol) -> Symbol | str | None:
-    """Follow imports to the definition, and return it; only its name if its module is excluded."""
+    """Return the definition behind a name, through all imports; the name if it is not followed."""
     module, name = symbol
     if EXCLUDED.fullmatch(module):
         return name
@@ -252,7 +256,7 @@ def _definition_of(module: str, node: ast.expr) -> Symbol | str | None:
 
 
 @cache
-def _direct(symbol: Symbol) -> NormalForm:
+def _form_of(symbol: Symbol) -> NormalForm:
     """Return the normal form of a definition, with the data files that it reads."""
     module, name = symbol
     parsed = _module(module)
@@ -269,8 +273,8 @@ def _direct(symbol: Symbol) -> NormalForm:
     form = normal_form(
         statements,
         name,
-        lambda node: _definition_of(module, node),
-        lambda meaning: meaning in ("UserError", "reading"),
+        resolve=lambda node: _definition_of(module, node),
+        is_message=lambda meaning: meaning in ("UserError", "reading"),
     )
     path, data = module_path(module), []
     for file in sorted({*form.strings}):
@@ -281,8 +285,8 @@ def _direct(symbol: Symbol) -> NormalForm:
 
 
 def _number_reachable(*entries: str) -> dict[Symbol, int]:
-    """Enumerate all definitions that the entry points reach, in the order of first mention."""
-    waiting: list[Symbol] = []
+    """Return {definition: number} for all that the entry points reach, depth first, from 0."""
+    waiting: list[Symbol] = []  # the next one is at the end, so lists are added in reverse
     for entry in reversed(entries):
         module, _, name = entry.partition(":")
         if name not in _module(module).definitions:
@@ -293,7 +297,7 @@ def _number_reachable(*entries: str) -> dict[Symbol, int]:
         symbol = waiting.pop()
         if symbol not in numbers:
             numbers[symbol] = len(numbers)
-            waiting += reversed(_direct(symbol).mentions)
+            waiting += reversed(_form_of(symbol).mentions)
     return numbers
 
 
@@ -314,14 +318,14 @@ def code_digest(*entries: str) -> str:
 
 
 def _digest_and_modules(entries: tuple[str, ...]) -> list[Any]:
-    """Return the digest and the reached modules; later processes read them from ``FILE``."""
+    """Return [digest, names of reached modules]; later processes read them from ``CACHE``."""
     key = " ".join(entries)
     code = _computed.get(key) or _read_cache().get(key)
     if code is None:
         numbers = _number_reachable(*entries)
         digest = hashlib.sha256()
         for symbol, number in numbers.items():
-            form = _direct(symbol)
+            form = _form_of(symbol)
             mentioned = [numbers[mention] for mention in form.mentions]
             digest.update(f"{number}{mentioned}{form.text}\n".encode())
         if not _computed:

@@ -59,12 +59,14 @@ _arguments: contextvars.ContextVar[Sequence[str]] = contextvars.ContextVar("argu
 _planned: contextvars.ContextVar["list[Job] | None"] = contextvars.ContextVar(
     "planned", default=None
 )
+"""Jobs that ``planning`` has collected; None while jobs run."""
 
 
 def _no_cluster() -> dict[str, Any]:
     return {"slurm_job": None, "node": platform.node(), "gpus": ()}
 
 
+# Set by ``record_allocation``, because this package does not import the one for clusters.
 _find_allocation: Callable[[], Mapping[str, Any]] = _no_cluster
 
 
@@ -80,10 +82,13 @@ def record_arguments(arguments: Sequence[str]) -> None:
 
 
 def replace_argument(before: str, after: str) -> None:
-    """Replace an argument, or an option's value after ``=``, in the recorded arguments."""
-    pattern = re.compile(rf"(?s)(.*=)?{re.escape(before)}")
-    matches = [(pattern.fullmatch(argument), argument) for argument in _arguments.get()]
-    _arguments.set([(match[1] or "") + after if match else text for match, text in matches])
+    """Replace an argument ``before``, or the value in ``--option=before``, for the records."""
+    replaced = []
+    for argument in _arguments.get():
+        if argument == before or argument.endswith(f"={before}"):
+            argument = argument.removesuffix(before) + after  # noqa: PLW2901
+        replaced.append(argument)
+    _arguments.set(replaced)
 
 
 def current_job() -> "Job | None":
@@ -123,24 +128,21 @@ def git_state() -> dict[str, Any]:
     return {"commit": commit.decode().strip() if commit is not None else None, "clean": clean}
 
 
-# Path, SHA-256 and size of each file, with the files below directories.
-def _files(paths: Sequence[Path]) -> list[dict[str, Any]]:
-    return [
-        {"path": str(p), "sha256": sha256_of(p), "bytes": p.stat().st_size}
-        for p in dict.fromkeys(expand([*paths]))
-    ]
+def _describe_files(paths: Sequence[Path]) -> list[dict[str, Any]]:
+    files = dict.fromkeys(expand([*paths]))  # a directory is replaced by the files below it
+    return [{"path": str(p), "sha256": sha256_of(p), "bytes": p.stat().st_size} for p in files]
 
 
 def _records_of(inputs: Sequence[Mapping[str, Any]], edited: Collection[Path]) -> dict[str, str]:
     """Return {path of an input that a job made: SHA-256 of that job's record}.
 
-    Raises UserError for an input that differs from its record. Inputs in ``edited`` are left out,
-    because people may change these files.
+    ``inputs``: path, SHA-256 and size of each file. Raises UserError for an input that differs from
+    its record. Inputs in ``edited`` are left out, because people may change these files.
     """
-    search, hashes = Records(), {}
+    records, hashes = Records(), {}
     for entry in inputs:
         path = entry["path"]
-        record = search.of(path)
+        record = records.of(path)
         if record is None or Path(path) in edited:
             continue
         recorded = output_hash(record, path)
@@ -155,12 +157,16 @@ def _records_of(inputs: Sequence[Mapping[str, Any]], edited: Collection[Path]) -
 
 
 class Planned(Exception):
-    """Raised by ``Job`` while ``planning`` is active: ends the command before its job starts."""
+    """Raised by ``Job`` while ``planning`` is active: ends the command before it makes anything."""
 
 
 @contextmanager
 def planning() -> Iterator["list[Job]"]:
-    """Yield a list to which jobs of this block are added; none starts, and each raises Planned."""
+    """Collect the jobs that commands would run within this block, in the list that is yielded.
+
+    Their inputs, params and code can then be compared with records. No job starts: each raises
+    Planned, which the block must suppress.
+    """
     planned: list[Job] = []
     token = _planned.set(planned)
     try:
@@ -204,7 +210,7 @@ class Job:
             "verb": command.name,
             "params": self.params,
             "code": command.code,
-            "inputs": _files(self.inputs),
+            "inputs": _describe_files(self.inputs),
             "packages": package_versions(command.packages),
         }
         self._input_records = _records_of(self.made_by["inputs"], edited)
@@ -228,13 +234,13 @@ class Job:
     ) -> None:
         assert self._token is not None
         _current.reset(self._token)
-        if error is not None or is_written_elsewhere():
+        if error is not None or is_written_elsewhere():  # as ``check`` does to compare products
             return
         record: dict[str, Any] = {
             **self.made_by,
             "arguments": [*_arguments.get()],
             "input_records": self._input_records,
-            "outputs": _files(self.outputs),
+            "outputs": _describe_files(self.outputs),
             "notes": self.extra,
             "sources": self._sources,
             "git": self._git,
@@ -253,6 +259,7 @@ class Job:
         sidecar = sidecar_path(self.outputs[0])
         text = json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True)
         write_text(sidecar, text + "\n")
+        # Beside a sidecar, its other products are found too. A directory has no file beside it.
         for product in self.outputs[1:]:
             if product.parent != sidecar.parent and not product.is_dir():
                 pointer = json.dumps({"record": str(sidecar)}, ensure_ascii=False)
@@ -260,7 +267,7 @@ class Job:
 
 
 _ABSOLUTE = re.compile(r"(?<![\w:/.~-])(?:/[^\s\"'\\/<>()\[\]{},;:|]+){2,}")
-"""Text that looks like an absolute path of at least two parts, and is not in an address."""
+"""Text that looks like an absolute path, as ``/tmp/a``; neither ``/tmp`` nor ``https://a/tmp/a``."""
 
 
 def _file_name_of(match: re.Match[str]) -> str:

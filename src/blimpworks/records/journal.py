@@ -20,6 +20,8 @@ from blimpworks.files import named_errors
 from blimpworks.strict import Strict
 
 Cause = Literal["done", "walltime", "memory", "gpu_memory", "cancelled", "input", "error", "killed"]
+"""Reason why an attempt ended: it was done; it ran out of time, memory or GPU memory; a signal told
+it to end; it raised ``UserError``; it failed otherwise; it was killed."""
 AttemptId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 """A uuid4, as 32 hexadecimal digits."""
 
@@ -49,7 +51,7 @@ class Scored(Strict):
     load_seconds: float | None
     """Estimated time for starting the engine and loading the model [s]; None if unknown."""
     score_seconds: float
-    """Remaining time of the attempt, for scoring [s]."""
+    """Time of the attempt without ``load_seconds``, until the report [s]."""
 
 
 class Started(Strict):
@@ -152,8 +154,8 @@ def append_entry(path: Path, entry: Entry) -> None:
 def read_entries(path: Path) -> list[Entry]:
     """Return the entries of a journal in order; an empty list if there is no journal.
 
-    Incomplete lines (after a full disk or a lost node) are skipped. Raises UserError for a line of
-    JSON that is not an entry.
+    Incomplete lines, as after a full disk or a lost node, are skipped. Raises UserError for a line
+    of JSON that is not an entry.
     """
     with reading(path, "a journal of attempts", "Remove it: nothing depends on it."):
         try:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import chain, count
 from typing import NamedTuple
 
 Symbol = tuple[str, str]
@@ -114,7 +114,8 @@ class _Normaliser(ast.NodeTransformer):
         local = self._local(node.id)
         if local is not None:
             return ast.Name(local, node.ctx)
-        # An assignment may define several names: NAME, OTHER = 1, 2.
+        # An assignment may define several names: in NAME, OTHER = 1, 2, the normal form of NAME has
+        # "this, another", whatever the names.
         if not self.scopes and isinstance(node.ctx, ast.Store):
             return ast.Name("this" if node.id == self.name else "another", node.ctx)
         meaning = self.resolve(node)
@@ -153,15 +154,15 @@ class _Normaliser(ast.NodeTransformer):
         return ast.Constant("message") if self._is_message_call(node) else self.generic_visit(node)
 
     def _body(self, arguments: ast.arguments, body: list[ast.stmt]) -> list[ast.stmt]:
-        """Normalise a function's statements, in a scope of its own."""
+        """Normalise the ``body`` of a function with these ``arguments``, in a new scope."""
         named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         parameters = [a.arg for a in (*named, arguments.vararg, arguments.kwarg) if a is not None]
-        names = (name for statement in body for name in _assigned_names(statement))
         not_local = {*parameters}
-        for node in (node for statement in body for node in ast.walk(statement)):
+        for node in chain.from_iterable(map(ast.walk, body)):
             if isinstance(node, ast.Global | ast.Nonlocal):
                 not_local.update(node.names)
-        self._enter(name for name in names if name not in not_local)
+        assigned = chain.from_iterable(map(_assigned_names, body))
+        self._enter(name for name in assigned if name not in not_local)
         # Parameters keep their names, since callers may use them.
         self.scopes[-1] |= {name: name for name in parameters}
         normal_body = [node for node in map(self.visit, body) if node is not None]
@@ -187,6 +188,7 @@ class _Normaliser(ast.NodeTransformer):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        # "x: int = 1" becomes "x = 1", and "x: int" disappears; for fields, see visit_ClassDef.
         return self.generic_visit(ast.Assign([node.target], node.value)) if node.value else None
 
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -220,7 +222,7 @@ class _Normaliser(ast.NodeTransformer):
                 continue
             self.scopes.append(fields)
             if isinstance(statement, ast.AnnAssign):
-                self.generic_visit(statement)  # the type stays, because pydantic checks it
+                self.generic_visit(statement)  # a field's type stays, because pydantic checks it
             else:
                 self.visit(statement)
             self.scopes.pop()

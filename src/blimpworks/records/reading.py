@@ -5,8 +5,8 @@
 
     {"verb": "judge", "inputs": [{"path": …, "sha256": …, "bytes": …}], "outputs": […], …}
 
-It contains its own SHA-256 and those of its inputs' records. An edited record therefore differs
-from its hash, and from the hash in all later records.
+It contains its own SHA-256, and the SHA-256 of the records of its inputs. An edited record
+therefore differs from its hash, and from the hash in the records of jobs that used its products.
 """
 
 import hashlib
@@ -28,9 +28,11 @@ SEARCHED_FOLDERS = 3
 """Directories, from a product's upward, that are searched for its record."""
 OWN_HASH = "sha256"
 """Key of a record's SHA-256 of itself without this key."""
-TYPES: dict[str, type] = {"verb": str, "code": str, "params": dict, "inputs": list, "outputs": list}
-TYPES |= {"packages": dict, "notes": dict, "sources": dict, "git": dict, "host": dict}
-TYPES |= {"started": str, "ended": str}
+TYPES: dict[str, type] = {
+    **dict.fromkeys(("verb", "code", "started", "ended"), str),
+    **dict.fromkeys(("params", "packages", "notes", "sources", "git", "host"), dict),
+    **dict.fromkeys(("inputs", "outputs"), list),
+}
 """Keys of all records, and the types of their values."""
 LATER_TYPES: dict[str, type] = {"arguments": list, "input_records": dict, OWN_HASH: str}
 """Keys that records of earlier versions lack, and the types of their values."""
@@ -118,7 +120,7 @@ def records_below(
 
 
 def _spellings(path: str | Path, base: Path) -> set[str]:
-    """Return a path as given, absolute, and relative to ``base``: records have one of these."""
+    """Return a path as it is, absolute, and relative to ``base``: a record has one of the three."""
     root = os.path.abspath(base)  # noqa: PTH100  (links stay)
     absolute = os.path.normpath(os.path.join(root, path))  # noqa: PTH118
     return {os.path.normpath(path), absolute, absolute.removeprefix(f"{root}/")}
@@ -142,15 +144,15 @@ class Records:
 
     def of(self, product: str | Path) -> Record | None:
         """Return the record of the job that made a product, None for a file that no job made."""
-        path = os.path.normpath(product)
-        paths = _spellings(product, self._base)
-        sidecar = sidecar_path(self._base / path)
-        # The record is beside the job's first output, which may be in a directory above.
+        spellings = _spellings(product, self._base)
+        # First the sidecar of the product itself. If the product is not the job's first output, the
+        # record is beside that output, in the product's directory or in one above.
+        sidecar = sidecar_path(self._base / os.path.normpath(product))
         folders = list(sidecar.parents)[:SEARCHED_FOLDERS]
-        own_sidecars = [sidecar] if sidecar.is_file() else []
-        for candidate in chain(own_sidecars, chain.from_iterable(map(self._sidecars, folders))):
+        sidecars = chain.from_iterable(map(self._sidecars, folders))
+        for candidate in chain([sidecar] if sidecar.is_file() else [], sidecars):
             record, outputs = self._read(candidate)
-            if paths & outputs:
+            if spellings & outputs:
                 return record
         return None
 
@@ -162,6 +164,6 @@ def record_of(product: Path) -> Record | None:
 
 def output_hash(record: Record, product: str | Path) -> str:
     """Return the SHA-256 that a record has of its output ``product``."""
-    paths = _spellings(product, WORKING_DIRECTORY)
-    outputs = (entry for entry in record["outputs"] if os.path.normpath(entry["path"]) in paths)
+    spellings = _spellings(product, WORKING_DIRECTORY)
+    outputs = (entry for entry in record["outputs"] if os.path.normpath(entry["path"]) in spellings)
     return str(next(outputs)["sha256"])

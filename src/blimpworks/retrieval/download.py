@@ -29,39 +29,38 @@ from blimpworks.errors import UserError
 from blimpworks.files import load_json
 from blimpworks.retrieval import sources
 
-AT_ONCE = 4
-"""Most parallel downloads from a host by this user."""
+SLOTS = 4
+"""Largest number of parallel downloads from a host by this user."""
 PAUSE = 0.2
-"""Seconds between two attempts to get a slot."""
+"""Seconds to wait when all slots of a host are taken."""
 
 
 @contextmanager
 def slot(host: str) -> Iterator[None]:
-    """Hold one of the ``AT_ONCE`` slots of a host; first wait until one is free."""
+    """Hold one of the ``SLOTS`` slots of a host; first wait until one is free."""
     folder = Path(tempfile.gettempdir(), f"blimpworks-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
         raise UserError(f"{folder} is another user's; remove it, or set TMPDIR to a directory.")
     # Each slot is a file; a process that holds the slot has locked it.
-    key, number = hashlib.sha256(host.encode()).hexdigest()[:16], 0
+    key = hashlib.sha256(host.encode()).hexdigest()[:16]
     while True:
-        with (folder / f"{key}.{number}").open("w", encoding="utf-8") as handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:  # another job has this slot: try the next one
-                number = (number + 1) % AT_ONCE
-            else:
+        for number in range(SLOTS):
+            with (folder / f"{key}.{number}").open("w", encoding="utf-8") as handle:
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:  # another job has this slot: try the next one
+                    continue
                 yield
                 return
-        # After the last slot, wait before the first is tried again.
-        time.sleep(0 if number else PAUSE)
+        time.sleep(PAUSE)
 
 
 LARGEST = 20_000_000_000
-"""Most bytes of a file without a size in the catalogue."""
-_RETRIED = (429, 500, 502, 503, 504)
-_LONGEST_WAIT = 120
-# What an error of urllib3 says of a host. Subclasses come before their bases.
+"""Largest size of a file without a size in the catalogue [bytes]."""
+_RETRIED_STATUSES = (429, 500, 502, 503, 504)
+_LONGEST_PAUSE = 120  # between two attempts [s]
+# Clauses by class of urllib3's error; the first class that fits counts, so subclasses come first.
 _CAUSES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.NameResolutionError, "the host {host} cannot be found"),
     (exceptions.NewConnectionError, "no connection to {host} ({detail})"),
@@ -70,7 +69,7 @@ _CAUSES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.SSLError, "the certificate or encryption of {host} failed ({detail})"),
     (exceptions.ProtocolError, "{host} closed the connection without an answer"),
 )
-# What a host does by its HTTP status, and the remedy.
+# A clause on the host, and the remedy, by HTTP status.
 _STATUSES = {
     401: ("wants a login", "correct the row's url"),
     403: ("forbids it", "correct the row's url"),
@@ -121,9 +120,9 @@ def open_session(retries: int | None = None) -> requests.Session:
     retry = Retry(
         total=RETRIES if retries is None else retries,
         backoff_factor=BACKOFF,
-        backoff_max=_LONGEST_WAIT,
-        retry_after_max=_LONGEST_WAIT,
-        status_forcelist=_RETRIED,
+        backoff_max=_LONGEST_PAUSE,
+        retry_after_max=_LONGEST_PAUSE,
+        status_forcelist=_RETRIED_STATUSES,
         allowed_methods=["GET"],
         raise_on_status=False,
     )
@@ -137,12 +136,14 @@ def cause_of(error: RequestException | exceptions.HTTPError, url: str) -> str:
     """Describe why a host gave no answer, as a clause such as "a.org did not answer in time"."""
     if isinstance(error, TooManyRedirects):
         return f"{host_of(url)} sends on again and again, in a circle or too often"
-    # An error of requests contains an error of urllib3, which has the reason.
-    inner = error.args[0] if error.args else error
-    is_urllib3 = isinstance(error, exceptions.HTTPError)
-    reason = error if is_urllib3 else getattr(inner, "reason", None) or inner
-    cause = getattr(reason, "__cause__", None)
-    detail = addresses.scrubbed(getattr(cause, "strerror", None) or str(reason))
+    reason: object = error
+    if not isinstance(error, exceptions.HTTPError):
+        # An error of requests contains an error of urllib3, which may contain the reason.
+        inner = error.args[0] if error.args else error
+        reason = getattr(inner, "reason", None) or inner
+    # The system's message, such as "Connection refused", is shorter than urllib3's.
+    system_error = getattr(reason, "__cause__", None)
+    detail = addresses.scrubbed(getattr(system_error, "strerror", None) or str(reason))
     for error_class, text in _CAUSES:
         if isinstance(reason, error_class):
             return text.format(host=host_of(url), detail=detail.lower())
@@ -190,7 +191,7 @@ class Transfer:
             offline = self._failure(f"{variable} forbids the network", f"unset {variable}")
             raise UserError(str(offline))
         self.partial.parent.mkdir(parents=True, exist_ok=True)
-        # Most bytes that the file had, and the requests since then that added none.
+        # Largest size of the file so far, and requests since then that added nothing.
         best, stalls = -1, 0
         with sources.disk_errors(self.partial), slot(host_of(self.url)), open_session() as session:
             while not self._request_rest(session):
@@ -215,7 +216,7 @@ class Transfer:
     def _request_rest(self, session: requests.Session) -> bool:
         """Make one request; return whether the file is complete."""
         start = self.received()
-        if self.size is not None and start > self.size:
+        if self.size is not None and start > self.size:  # another file
             self.partial.unlink()
             start = 0
         if start and start == self.size:
@@ -230,19 +231,21 @@ class Transfer:
             remedy = "correct the row's url" if redirected else "check the network and proxy"
             raise self._failure(cause_of(error, self.url), remedy) from error
         with response:
-            answers = (200, 206, 416) if start else (200,)  # whole, partial, no further bytes
-            if response.status_code not in answers:
-                raise self._failure(*refusal_of(response))
+            codes, status = requests.codes, response.status_code
+            # The range of the answer's bytes: "bytes 100-199/200" after "Range: bytes=100-", or
+            # "bytes */200" if no bytes follow the first 200.
             span = response.headers.get("Content-Range", "")
-            if response.status_code == requests.codes.requested_range_not_satisfiable:
+            if status == codes.ok:  # the whole file
+                return self._save(response, 0)
+            if start and status == codes.partial:
+                return self._save(response, start if span.startswith(f"bytes {start}-") else 0)
+            if start and status == codes.requested_range_not_satisfiable:
                 # No bytes follow: the partial file is complete, or has bytes of another file.
                 if span == f"bytes */{start}" and self.size is None:
                     return True
                 self.partial.unlink()
                 return False
-            is_partial = response.status_code == requests.codes.partial
-            continues = is_partial and span.startswith(f"bytes {start}-")
-            return self._save(response, start if continues else 0)
+            raise self._failure(*refusal_of(response))
 
     def _save(self, response: requests.Response, start: int) -> bool:
         """Write a response after the first ``start`` bytes; return whether the file is complete."""
@@ -260,10 +263,11 @@ class Transfer:
                     bar.update(len(piece))
                     self._check_size(handle.tell())
                     if self.size is not None and handle.tell() > self.size:
-                        return True
+                        return True  # too long: the caller will find that it is another file
             except RequestException:
                 return False
-        # Without a length and without chunks, requests cannot notice an early end.
+        # After an early end, requests raises an error only if the answer states its length, or has
+        # chunks (of which the last is empty).
         shows_its_end = length is not None or "Transfer-Encoding" in response.headers
         return shows_its_end or self.received() == self.size
 
@@ -277,8 +281,8 @@ class Transfer:
 
 
 LARGEST_ANSWER = 16 << 20
-"""Most bytes of an archive's answer."""
-_DIGITS = {sources.MD5: 32, sources.GIT_BLOB: 40, sources.SHA256: 64}
+"""Bytes of an archive's answer that are read."""
+_HEXADECIMAL_DIGITS = {sources.MD5: 32, sources.GIT_BLOB: 40, sources.SHA256: 64}
 
 
 def stated_checksum(statement: addresses.ChecksumSource, where: str) -> sources.Checksum:
@@ -301,19 +305,15 @@ def stated_checksum(statement: addresses.ChecksumSource, where: str) -> sources.
             lfs = file.get("lfs")
             algorithm, facts = (sources.SHA256, lfs) if lfs else (sources.GIT_BLOB, file)
             checksum = sources.Checksum(algorithm, facts["oid"], int(facts["size"]), origin)
+        digits = _HEXADECIMAL_DIGITS[checksum.algorithm]
+        if not re.fullmatch(rf"[0-9a-f]{{{digits}}}", checksum.digest):
+            raise ValueError(f"{checksum.digest!r} is no checksum")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(
             f"{where}: {addresses.shown(statement.url)} states no checksum of {statement.file!r}, "
             "expected one for each of its files; correct the row's url, or pin the file "
             "(`blimpworks pin`)."
         ) from error
-    digits = _DIGITS[checksum.algorithm]
-    if not re.fullmatch(rf"[0-9a-f]{{{digits}}}", checksum.digest):
-        raise UserError(
-            f"{where}: {addresses.shown(statement.url)} states {checksum.digest!r:.80} as the "
-            f"{checksum.algorithm} of {statement.file!r}, expected {digits} hexadecimal "
-            "digits; pin the file (`blimpworks pin`)."
-        )
     return checksum
 
 
@@ -339,21 +339,21 @@ def _request(statement: addresses.ChecksumSource, where: str) -> bytes:
     return bytes(body)
 
 
-MOST_SILENCE = 30.0
+MAX_SILENCE = 30.0
 """Seconds that the hub's client waits for a connection, or for the next byte of an answer."""
 
 
 def _limit_wait(request: Any) -> None:
     timeouts = request.extensions.get("timeout", {})
     phases = ("connect", "read", "write", "pool")
-    request.extensions["timeout"] = {phase: timeouts.get(phase) or MOST_SILENCE for phase in phases}
+    request.extensions["timeout"] = {phase: timeouts.get(phase) or MAX_SILENCE for phase in phases}
 
 
 def limit_waits() -> None:
-    """Let requests of the hub's client in this process fail after ``MOST_SILENCE`` seconds.
+    """Let requests of the hub's client in this process fail after ``MAX_SILENCE`` seconds.
 
-    Some requests have no limit otherwise. Call this function before each attempt, because after an
-    error the client opens a new session.
+    Some requests have no limit otherwise. Call this function before each attempt: after an error,
+    the client opens a new session, without this limit.
     """
     from huggingface_hub import get_session
 

@@ -32,6 +32,7 @@ _VERSION = re.compile(r"(?<![0-9A-Za-z.])[vr]?\d+(\.\d+)+")
 _ARCHIVES = ("https://zenodo.org/record/", "https://dl.fbaipublicfiles.com/colorless-green-rnns/")
 """Addresses of archives in which a file never changes, although they name no version."""
 _MOVING = {"HEAD", "main", "master", "latest", "develop", "trunk"}
+"""Directories of an address whose files change, although another directory may name a version."""
 
 
 def is_fixed(url: str) -> bool:
@@ -39,12 +40,13 @@ def is_fixed(url: str) -> bool:
     if url.startswith(_ARCHIVES):
         return True
     path = urlsplit(url).path
-    moving = not _MOVING.isdisjoint(path.split("/"))
-    return bool(_COMMIT.search(path)) or (bool(_VERSION.search(path)) and not moving)
+    if _COMMIT.search(path):
+        return True
+    return bool(_VERSION.search(path)) and _MOVING.isdisjoint(path.split("/"))
 
 
 def unpinned_names(catalogue: Path, mirror: Path | None = None) -> dict[str, bool]:
-    """Return unpinned rows, and whether each has a file in ``mirror``, or a fixed address."""
+    """Return {unpinned row: whether it can be pinned, from ``mirror`` or by a fixed address}."""
     pins = (pin for pin in _pins(catalogue) if not pin.is_pinned)
     return {pin.name: bool(sources.in_mirror(pin, mirror)) or is_fixed(pin.url) for pin in pins}
 
@@ -110,14 +112,15 @@ def _write_checksum(catalogue: Path, index: int, pin: sources.Pin) -> None:
     with catalogue.open(encoding="utf-8", newline="") as handle:
         text = handle.read()
     lines = text.split("\n")
-    nonempty = [i for i, line in enumerate(lines) if line.rstrip("\r")]
-    records = [*csv.reader(io.StringIO(text, newline=""), **dialect(catalogue))]
-    if len([*filter(None, records)]) != len(nonempty):
+    # Numbers of the lines with the headings and the rows; other lines are empty.
+    row_lines = [number for number, line in enumerate(lines) if line.rstrip("\r")]
+    records = csv.reader(io.StringIO(text, newline=""), **dialect(catalogue))
+    if sum(map(bool, records)) != len(row_lines):
         raise UserError(
             f"{catalogue} has line breaks in cells, expected a line for each row; remove them, or "
             f"write SHA-256 {pin.sha256} and {pin.bytes} bytes into the row of {pin.name}."
         )
-    line_number = nonempty[index + 1]  # the first line has the headings
+    line_number = row_lines[index + 1]  # after the headings
     line = lines[line_number].rstrip("\r")
     columns = headings(catalogue)
     [cells] = csv.reader([line], **dialect(catalogue))
@@ -125,14 +128,15 @@ def _write_checksum(catalogue: Path, index: int, pin: sources.Pin) -> None:
     cells[columns.index("bytes")] = str(pin.bytes)
     row = io.StringIO()
     csv.writer(row, lineterminator="", **dialect(catalogue)).writerow(cells)
-    lines[line_number] = row.getvalue() + lines[line_number][len(line) :]
+    line_end = lines[line_number][len(line) :]  # "\r" or nothing
+    lines[line_number] = row.getvalue() + line_end
     write_text(catalogue, "\n".join(lines))
 
 
 LARGEST = 4_000_000_000
 """Largest size of a file in an archive, if the catalogue has no size [bytes]."""
-MOST_BYTES = 60_000_000_000
-"""Most bytes of all files up to the last needed file, against archives that unpack without end."""
+UNPACKED_LIMIT = 60_000_000_000
+"""Largest size of all files up to the last needed one [bytes]; some archives unpack without end."""
 
 
 class ArchiveRow(Strict):
@@ -154,9 +158,11 @@ class ArchiveOutcome:
     present: list[str] = field(default_factory=list)
     """Files that the mirror already had."""
     taken: list[str] = field(default_factory=list)
+    """Files that were copied from the archive."""
     differing: list[str] = field(default_factory=list)
     """Files of the archive with other content than pinned, each with the difference."""
     absent: list[str] = field(default_factory=list)
+    """Files that neither the mirror nor the archive has."""
 
 
 class _Differs(Exception):
@@ -192,8 +198,9 @@ def fetch_archive(
         if pin.mirror.startswith(f"{row.mirror}/"):
             if sources.in_mirror(pin, mirror):
                 outcome.present.append(pin.name)
-            else:  # by its path in the archive
-                expected[f"{row.members}{pin.mirror.removeprefix(row.mirror)}"] = pin
+            else:
+                path_in_archive = row.members + pin.mirror.removeprefix(row.mirror)
+                expected[path_in_archive] = pin
     if expected:
         partial = sources.part_path(mirror / row.name, row.url)
         if archive is None:
@@ -207,6 +214,7 @@ def fetch_archive(
 def _unpack(
     archive: Path, expected: Mapping[str, sources.Pin], mirror: Path, outcome: ArchiveOutcome
 ) -> None:
+    """Copy ``expected`` files, by path in the archive, to the mirror; add them to ``outcome``."""
     missing, unpacked = dict(expected), 0
     if not archive.is_file():
         raise UserError(
@@ -216,9 +224,9 @@ def _unpack(
         with tarfile.open(archive, "r|*") as members:
             for member in members:
                 unpacked += member.size
-                if unpacked > MOST_BYTES:
+                if unpacked > UNPACKED_LIMIT:
                     raise UserError(
-                        f"{archive} unpacks to more than {MOST_BYTES:,} bytes; replace it."
+                        f"{archive} unpacks to more than {UNPACKED_LIMIT:,} bytes; replace it."
                     )
                 if pin := missing.pop(member.name, None):
                     content = members.extractfile(member) if member.isreg() else None

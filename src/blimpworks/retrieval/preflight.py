@@ -79,21 +79,22 @@ def _unreachable_hosts(urls: Iterable[str]) -> dict[str, str]:
 def _download_obstacles(
     pins: Sequence[Pin], mirror: Path | None, addresses: Path | None
 ) -> Iterator[str]:
-    """Yield the obstacles to downloading files that the mirror lacks."""
+    """Yield the obstacles to downloading the files, and the checksums, that the mirror lacks."""
     variable = offline_variable()
     try:
         absent = [pin for pin in pins if in_mirror(pin, mirror) is None]
         mirrored = [pin for pin in pins if pin not in absent]
-        # Offline, files of the mirror whose checksum only an archive on the network states.
-        without_checksum = [pin for pin in mirrored if not pin.checksums] if variable else []
+        # Files of the mirror that cannot be verified offline: only an archive on the network states
+        # their checksum.
+        unverifiable = [pin for pin in mirrored if not pin.checksums] if variable else []
     except UserError as error:
         yield str(error).rstrip(".")
         return
     if names := [pin.name for pin in absent if not pin.url]:
         yield f"no address, and in no mirror: {_name_files(names)}; put them into the mirror"
     downloads = [pin for pin in absent if pin.url]
-    if without_checksum:
-        first, names = without_checksum[0], [pin.name for pin in without_checksum]
+    if unverifiable:
+        first, names = unverifiable[0], [pin.name for pin in unverifiable]
         yield (
             f"{variable} forbids the network, and only their archives state the checksums of "
             f"{_name_files(names)}; unset it, or run `blimpworks pin {first.catalogue} "
@@ -113,13 +114,12 @@ def _download_obstacles(
         unreachable = [pin for pin in allowed if host_of(pin.url) in causes]
         other_urls = {pin: pin.other_addresses(addresses) for pin in unreachable}
         causes |= _unreachable_hosts(chain.from_iterable(other_urls.values()))
-        # For each unreachable host, count the files that no other address gives.
-        hosts_of_lost_files = [
-            host_of(pin.url)
-            for pin, urls in other_urls.items()
-            if all(host_of(url) in causes for url in urls)
-        ]
-        for host, count in Counter(hosts_of_lost_files).items():
+        # Count the files of each unreachable host that no other address gives.
+        lost_files = Counter[str]()
+        for pin, urls in other_urls.items():
+            if all(host_of(url) in causes for url in urls):
+                lost_files[host_of(pin.url)] += 1
+        for host, count in lost_files.items():
             yield f"no connection for {count} files: {causes[host]}; check the network and proxy"
 
 
@@ -131,7 +131,7 @@ def _refusal(need: HubNeed) -> str:
     from huggingface_hub import HfApi
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
-    # The client's network errors are those of requests or httpx, which depends on its version.
+    # The hub's client uses requests or httpx; its errors derive from that package's base class.
     temporary = cast(tuple[type[Exception], ...], (OSError, *HfHubHTTPError.__bases__))
     try:
         if need.gated:
@@ -169,6 +169,7 @@ def _hub_obstacles(needs: Sequence[HubNeed]) -> Iterator[str]:
             f"no token of the hub for gated models ({', '.join(gated)}): accept their licences on "
             "https://huggingface.co, and set HF_TOKEN or run `hf auth login`"
         )
+        # Without a token, each request about a licence would fail too.
         needs = [need._replace(gated=False) for need in needs]
     limit_waits()
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -234,6 +235,7 @@ def campaign_obstacles(
         row = catalogue.models[model]
         address = hub_address(row, scope, catalogue)
         locked, cached = locked_rows.get((address, row.revision)), in_cache(cache, address)
+        # The hub may have another commit now than a locked one, also for a cached model.
         if is_on_hub(address) and (locked or not cached):
             gated = row.gated == "yes" and not cached
             hf_id = address.partition(":")[0]
@@ -257,7 +259,7 @@ def refuse_unreachable(selection: CampaignSelection, cache: Path | None) -> None
         )
 
 
-COMMANDS = {"retrieve", "retrieve-model"}
+DOWNLOAD_COMMANDS = {"retrieve", "retrieve-model"}
 
 
 def end_downloads_on_signals() -> None:
@@ -266,7 +268,7 @@ def end_downloads_on_signals() -> None:
     Snakemake, when it is interrupted, waits for running jobs, which takes minutes if a host does
     not answer. Received bytes stay, and the next run continues the downloads.
     """
-    former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    former_handlers = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
 
     def handle(number: int, frame: FrameType | None) -> None:
         """End the downloads, then call the former handler."""
@@ -274,13 +276,13 @@ def end_downloads_on_signals() -> None:
             for process in psutil.Process().children(recursive=True):
                 with suppress(psutil.Error):  # it has just ended
                     command = process.cmdline()
-                    if "blimpworks" in command and COMMANDS & {*command}:
+                    if "blimpworks" in command and DOWNLOAD_COMMANDS & {*command}:
                         process.terminate()
         finally:
-            former_handler = former[signal.Signals(number)]
+            former_handler = former_handlers[signal.Signals(number)]
             if callable(former_handler):
                 former_handler(number, frame)
 
     with suppress(ValueError):  # only the main thread can set handlers; Snakemake may run elsewhere
-        for number in former:
+        for number in former_handlers:
             signal.signal(number, handle)

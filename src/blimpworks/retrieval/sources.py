@@ -70,6 +70,7 @@ class Checksum:
         source = f", which {self.origin}" if self.origin else ""
         size = path.stat().st_size
         if self.bytes is not None and size != self.bytes:
+            # Downloads stop soon after the expected size, so the size of a larger file is unknown.
             number = f"{size:,}" if size < self.bytes else "more"
             return f"has {number} bytes, expected {self.bytes:,}{source}"
         if self.algorithm == MD5:
@@ -93,9 +94,8 @@ class NotReceived(UserError):
 
 PIECE = 1 << 16
 """Bytes that are written at a time; a broken download loses no more."""
-# Errors of a full disk, and of a missing permission.
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
+_FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NO_PERMISSION = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def part_path(output: Path, url: str) -> Path:
@@ -111,12 +111,12 @@ def disk_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = (error.strerror or "").lower()
-        if error.errno in _FULL:
+        if error.errno in _FULL_DISK:
             raise UserError(
                 f"{path}: not enough room to write it ({reason}); free some in "
                 f"{path.parent} and run again."
             ) from error
-        if error.errno in _DENIED:
+        if error.errno in _NO_PERMISSION:
             raise UserError(
                 f"{error.filename or path}: {reason}; give yourself the permission or "
                 "choose another directory."
@@ -204,9 +204,11 @@ class Pin:
     def checksums(self) -> tuple[Checksum, ...]:
         """Checksums that must all agree; if there are none, only the file's archive states one.
 
-        They are the row's SHA-256. A row without SHA-256 has its git blob id. The lock file may add
-        a SHA-256 for this id, or for the address of a row without any. Raises UserError for a
-        malformed lock file.
+        - The row's SHA-256, if it has one.
+        - Else the row's git blob id, if it has one, and the SHA-256 in the lock file, if the file
+          was retrieved before: with the same git blob id, or else from the same address.
+
+        Raises UserError for a malformed lock file.
         """
         if self.sha256:
             return (Checksum(SHA256, self.sha256, self.bytes),)
@@ -241,11 +243,13 @@ class Pin:
         addresses = []
         with reading(table, "a table of addresses", "Correct it."):
             for line, row in table_rows(table, REPLACEMENT_COLUMNS, delimiter="\t"):
-                pattern = ""
-                # The split gives fixed text and names by turns.
-                for position, piece in enumerate(_NAME.split(row["address"])):
-                    group = f"(?P<{piece}>{'.+' if piece == 'path' else '[^/]+'})"
-                    pattern += group if position % 2 else re.escape(piece)
+                # "https://a.org/{path}" is split into fixed texts, and a name after each but the
+                # last: "https://a.org/", "path", "".
+                first_text, *pieces = _NAME.split(row["address"])
+                pattern = re.escape(first_text)
+                for name, text in zip(pieces[::2], pieces[1::2], strict=True):
+                    characters = ".+" if name == "path" else "[^/]+"
+                    pattern += f"(?P<{name}>{characters}){re.escape(text)}"
                 try:
                     match = re.fullmatch(pattern, self.url)
                 except re.error as error:
@@ -283,9 +287,8 @@ def retrieve(pin: Pin, output: Path, mirror: Path | None, addresses: Path | None
     if not pin.is_pinned:
         raise UserError(
             f"{pin.where} is not pinned yet: its sha256 and git_blob are empty, expected 64 or 40 "
-            "hexadecimal digits; on a machine with internet access run "
-            f"`blimpworks pin {pin.catalogue or 'CATALOGUE'} {pin.name}`, which downloads it from "
-            f"its address ({shown(pin.url) or 'none given'}) and records the checksum."
+            f"hexadecimal digits; run `blimpworks pin {pin.catalogue or 'CATALOGUE'} {pin.name}`, "
+            f"which downloads it ({shown(pin.url) or 'no address'}) and records the checksum."
         )
     mirrored = in_mirror(pin, mirror)
     proof = Proof.of(pin)
@@ -301,10 +304,9 @@ def retrieve(pin: Pin, output: Path, mirror: Path | None, addresses: Path | None
                         break
                     handle.write(piece)
         except (EOFError, lzma.LZMAError) as error:
-            fault = str(error).rstrip(".")
+            fault = str(error).rstrip(".").lower()
             raise UserError(
-                f"{pin.where}: {mirrored} is not a whole .xz file "
-                f"({fault[:1].lower()}{fault[1:]}); {remedy}"
+                f"{pin.where}: {mirrored} is not a whole .xz file ({fault}); {remedy}"
             ) from error
         if problem := proof.problem(temporary):
             raise UserError(f"{pin.where}: {mirrored} {problem}; {remedy}")
@@ -329,12 +331,12 @@ class Proof:
         Raises UserError for a damaged lock file, and when the archive states no checksum.
         """
         checksums = pin.checksums
+        if any(checksum.algorithm == SHA256 for checksum in checksums):
+            return cls(pin, checksums)
         if not checksums and (statement := checksum_source(pin.url)):
             from blimpworks.retrieval.download import stated_checksum
 
             checksums = (stated_checksum(statement, pin.where),)
-        elif any(checksum.algorithm == SHA256 for checksum in checksums):
-            return cls(pin, checksums)
         return cls(pin, checksums, Path(pin.catalogue) if pin.catalogue else None)
 
     @property
