@@ -133,9 +133,9 @@ RETRIEVED = option("Directory of the sources.", default=Path("resources/sources"
 def show_benchmark(
     name: str = BENCHMARK,
     sources: Path = RETRIEVED,
-    show: int = option("Items to show.", default=5, min=1),
+    show: int = option("Number of items to show.", default=5, min=1),
 ) -> None:
-    """Show what a declaration reads from its files; write nothing."""
+    """Show the items that a declaration reads from its files; write nothing."""
     from blimpworks.benchmarks.check import preview
     from blimpworks.benchmarks.paper import find_declared
 
@@ -150,15 +150,15 @@ def check_benchmark(
     tokenizer: Path | None = option(
         "Tokenizer to count tokens with: a tokenizer.json, or a model's directory.", default=None
     ),
-    show: int = option("Lines to show of each finding.", default=5, min=1),
-    html: Path | None = option(
-        "Page with findings and items to write, for a browser.", default=None
+    show: int = option("Number of lines to show of each finding.", default=5, min=1),
+    html: Path | None = option("HTML page to write, with findings and items.", default=None),
+    most: int | None = option(
+        "Largest number of items of each paradigm on the page.", default=None, min=1
     ),
-    most: int | None = option("Items of each paradigm on the page.", default=None, min=1),
 ) -> None:
-    """Check a benchmark before others use it: copies, contradictions, lengths, baselines.
+    """Check a benchmark before its release: copies, contradictions, lengths, baselines.
 
-    The exit code is 1 where there are errors, and 0 with warnings alone.
+    Exit 1 if there are errors, and 0 if there are only warnings.
     """
     from blimpworks.benchmarks.check import check, report, token_counter, write_page
     from blimpworks.benchmarks.paper import find_declared
@@ -181,7 +181,7 @@ def new_benchmark(
     authors: str = option("Authors, with the year."),
     lang: list[str] = option("Language, as ISO 639-3 or CODE=NAME; repeatable.", default=list),
 ) -> None:
-    """Write a first declaration, guessed from headings and values of its files."""
+    """Write a draft of a declaration, guessed from the headings and values of its files."""
     from blimpworks.benchmarks.check import preview
     from blimpworks.benchmarks.drafts import guess_declaration
     from blimpworks.benchmarks.paper import find_declared
@@ -210,7 +210,7 @@ def judgement_sheets(
     options: ValidationOptions = settings(ValidationOptions, LISTS, default="{}"),
     sources: Path = RETRIEVED,
 ) -> None:
-    """Divide the items of a benchmark among annotators; write a sheet for each to fill in."""
+    """Divide the items of a benchmark among annotators, and write a sheet for each."""
     from blimpworks.annotation.sheets import write_lists
     from blimpworks.benchmarks.build import build_items
     from blimpworks.benchmarks.paper import find_declared
@@ -262,10 +262,10 @@ def read_judgements(
 def pin_dataset(
     dataset: str = argument("Data set of the Hugging Face hub, OWNER/NAME."),
     revision: str = option("Commit, tag or branch; the commit is recorded.", default="main"),
-    split: str = option("Split to read; all files without one.", default=""),
+    split: str = option("Split to read; by default all files.", default=""),
     folder: Path = option("Folder of the benchmark, config/benchmarks/NAME."),
 ) -> None:
-    """Add the files of a data set of the hub to a benchmark's sources, pinned."""
+    """Add the files of a data set of the hub to a benchmark's sources, with checksums."""
     from blimpworks.benchmarks import hub
 
     for row in hub.pin_dataset(dataset, revision, split, folder):

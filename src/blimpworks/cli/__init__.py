@@ -44,8 +44,8 @@ def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
     Commands of the workflow are hidden in the help, except below ``blimpworks workflow --help``.
     """
     app = typer.Typer(
-        help="Minimal pairs: evaluate models, rebuild the papers' tables and figures, audit "
-        "numbers.",
+        help="Test what language models know of grammar: evaluate models, reproduce papers, "
+        "audit numbers.",
         no_args_is_help=True,
         name="blimpworks",
         callback=lambda: None,  # without a callback, an app of one command has no command names
@@ -60,7 +60,7 @@ def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
     for command in sorted(included, key=lambda command: positions.get(command.panel, len(PANELS))):
         _add_command(groups.get(command.group, app), command, hidden=command.by_workflow)
     if commands is None:
-        text = "Commands that the workflow runs, a job each."
+        text = "Commands that the workflow runs, each as a job."
         groups[WORKFLOW] = typer.Typer(help=text, no_args_is_help=True)
         for command in (command for command in included if command.by_workflow):
             _add_command(groups[WORKFLOW], command)

@@ -17,18 +17,20 @@ from blimpworks.errors import UserError
 )
 def explain(
     exhibit: Path = argument(
-        "Any file of an exhibit, a comparison, or an evaluation: its directory or report card."
+        "A file of an exhibit or of a comparison, or the directory or report card of an evaluation."
     ),
     row: str | None = option(
-        "Row, as printed or by its code; of a report card: language, phenomenon, benchmark."
+        "Row, by its title or key; in a report card: language, phenomenon, benchmark."
     ),
-    column: str | None = option("Column, as printed or by its code; of a report card: the model."),
+    column: str | None = option("Column, by its title or key; in a report card: the model."),
     items: int = option("Number of items to show.", default=1, min=0),
     item: str | None = option("Show the item with this id."),
-    paper: str | None = option("Of a comparison: whose number."),
-    printed_in: str | None = option("Of a comparison: where it is printed.", "--exhibit"),
-    ancestry: bool = option("Say all that it was made from.", "--ancestry"),
-    html: Path | None = option("Write a page to this file instead."),
+    paper: str | None = option("Paper whose printed number is compared; for a comparison only."),
+    printed_in: str | None = option(
+        "Exhibit that prints the number; for a comparison only.", "--exhibit"
+    ),
+    ancestry: bool = option("Show all files and jobs that the number was made from.", "--ancestry"),
+    html: Path | None = option("Write an HTML page to this file, and print nothing."),
     json: bool = JSON,
 ) -> None:
     """Trace one number of an exhibit to its judgements, tokens, model and treebank sentences.
@@ -75,17 +77,19 @@ def explain(
 @command(panel=AUDIT, example="check results/demo")
 def check(
     root: Path = argument("Results tree, such as results/."),
-    configfile: Path | None = option("Campaign: compare with what it would make now."),
-    deep: bool = option("Make judgements, accuracies and exhibits again, and compare."),
-    full: bool = option("Read every file, also those untouched since an earlier check."),
+    configfile: Path | None = option(
+        "Campaign file; also find products whose parameters or inputs it would change."
+    ),
+    deep: bool = option("Make judgements, accuracies and exhibits again, and compare them."),
+    full: bool = option("Read every file, even if it is unchanged since an earlier check."),
     sign: Path | None = option("SSH key to sign the root hash with."),
     signers: Path | None = option(
         "File of allowed signers (ssh-keygen's), one of whom must have signed."
     ),
-    all_files: bool = option("Name every file.", "--all"),
+    all_files: bool = option("List every file, not only the first ones.", "--all"),
     json: bool = JSON,
 ) -> None:
-    """Re-hash every product; name what was altered, is missing, stale or unaccounted for.
+    """Verify all products by their hashes; list altered, missing, stale and unaccounted files.
 
     Files with the size and times of an earlier check are not read again, unless with --full,
     --deep, or a signature. A product is stale if its inputs or code have changed since. With a
@@ -112,10 +116,10 @@ def check(
 
 @command(panel=AUDIT, example="adopt results/demo --configfile config/demo/config.yaml")
 def adopt(
-    root: Path = argument("Results tree that was copied here, such as results/."),
-    configfile: Path = option("Its campaign."),
+    root: Path = argument("Results tree that was copied to this machine, such as results/."),
+    configfile: Path = option("Campaign file of the results."),
 ) -> None:
-    """Take over results from elsewhere, so that Snakemake does not make them again.
+    """Accept results of another machine, so that Snakemake does not make them again.
 
     They are checked first: nothing may be altered, missing, or other than the campaign would make.
     """
@@ -133,10 +137,10 @@ def adopt(
 def diff(
     first: Path = argument("Results tree.", metavar="RUN_A"),
     second: Path = argument("Results tree.", metavar="RUN_B"),
-    all_numbers: bool = option("Name every number.", "--all"),
+    all_numbers: bool = option("List every number, not only the first ones.", "--all"),
     json: bool = JSON,
 ) -> None:
-    """List what two runs did differently, and which numbers changed because of it."""
+    """List the differences between two runs, and the numbers that changed."""
     from blimpworks.audit.diff import as_json, as_text, compare_runs
 
     comparison = compare_runs(first, second)

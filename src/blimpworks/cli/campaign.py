@@ -67,10 +67,12 @@ def retrieve(
 @command(panel=AUTHOR, example="pin config/sources.tsv text/eng.txt")
 def pin(
     catalogue: Path = argument("Table of sources, treebanks or models."),
-    names: list[str] = argument("Rows to pin; all by default.", default=list),
-    mirror: Path | None = option("Directory with files of your own, by column mirror."),
+    names: list[str] = argument("Names of rows to pin; all by default.", default=list),
+    mirror: Path | None = option(
+        "Directory with your files, at the paths of the table's column mirror."
+    ),
 ) -> None:
-    """Fill in sha256 and bytes of rows without them, from a file of your own or a download.
+    """Fill in missing checksums and sizes of rows, from your files or by download.
 
     For models, record the commit to which each branch or tag points now.
     """
@@ -105,18 +107,18 @@ def retrieve_model(
     scope: str = option("ISO 639-3 code, or multi."),
     hf_id: str = option("Owner and name on the hub."),
     revision: str = option("Branch, tag or commit."),
-    architecture: str = option("Such as causal or masked."),
-    dtype: str = option("Number format that it is run in."),
+    architecture: str = option("Architecture, such as causal or masked."),
+    dtype: str = option("Number format in which the model is run."),
     first_token: str = option("Start of texts: a policy, or the token before them."),
     output: Path = option("checkpoint.json; the files go beside it.", use=WITH_FOLDER),
     state: str = option(
         "Digest of the files of a model in a directory.", default="", use=UNRECORDED
     ),
     commit: str = option(
-        "Commit that was accepted in place of one that was locked.", default="", use=UNRECORDED
+        "Accepted commit, in place of the locked one.", default="", use=UNRECORDED
     ),
     shared: str = option(
-        "Cache of models that many read.", default="", envvar="BLIMPWORKS_CACHE", use=UNRECORDED
+        "Shared cache of models.", default="", envvar="BLIMPWORKS_CACHE", use=UNRECORDED
     ),
     tables: str = option(
         "Tables of models (PATH:PATH); commits are locked beside the first.",
@@ -145,7 +147,7 @@ def retrieve_model(
 @command(panel=AUTHOR, example="convert-weights ./pickled ./safetensors")
 def convert_weights(
     folder: Path = argument("Directory of a model with pickled weights."),
-    output: Path = argument("Directory to write, a new one."),
+    output: Path = argument("New directory to write."),
 ) -> None:
     """Write a model with safetensors in place of pickled weights."""
     from blimpworks.models.pickled import convert_weights as convert
@@ -157,11 +159,11 @@ def convert_weights(
 def fetch_archive(
     name: str = argument("Row of the table of archives."),
     directory: Path = argument("Mirror directory to fill."),
-    file: Path | None = option("A copy of the archive; downloaded by default."),
+    file: Path | None = option("Copy of the archive; by default it is downloaded."),
     catalogue: Path = option("Table of treebanks.", default=Path("config/treebanks.tsv")),
     archives: Path = option("Table of archives.", default=Path("config/archives.tsv")),
 ) -> None:
-    """Fill a mirror directory with many pinned files by one download: all treebanks of UD.
+    """Fill a mirror directory with the files of one archive, such as all treebanks of UD.
 
     Only files that the catalogue pins are taken, and only with the pinned checksum. Name the
     directory as the campaign's mirror.
@@ -181,7 +183,7 @@ def fetch_archive(
         typer.echo(f"not in the archive: {absent}", err=True)
 
 
-CONFIG = option("The campaign.", default=Path("config/config.yaml"))
+CONFIG = option("Campaign file.", default=Path("config/config.yaml"))
 SCHEMAS = Path("workflow/schemas")
 
 
@@ -202,7 +204,7 @@ def status(
     watch: float | None = option("Repeat the report at this interval, in seconds.", min=1),
     json: bool = JSON,
 ) -> None:
-    """Report how far a campaign is: stages, models, languages, running and failed jobs."""
+    """Show a campaign's progress: stages, models, languages, running and failed jobs."""
     if watch and json:
         raise UserError("--watch and --json exclude each other; choose one.")
     from blimpworks.cluster import status_text
@@ -235,14 +237,14 @@ def status(
 
 @command(panel=REPRODUCE, example="plan --configfile config/demo/config.yaml")
 def plan(
-    targets: list[str] = argument("What to make, as for snakemake; all by default.", default=list),
+    targets: list[str] = argument("Targets, as for snakemake; all by default.", default=list),
     configfile: Path = CONFIG,
     site: Path | None = option(
         "Description of the cluster; by default the campaign's, or site.yaml."
     ),
     as_json: bool = JSON,
 ) -> None:
-    """Say what a run would do and take before anything is submitted; exit 2 if it cannot."""
+    """Show the jobs, time, memory and disk that a run needs; exit 2 if it cannot run."""
     from blimpworks.campaign.settings.site import load_site, site_file
     from blimpworks.cluster.plan import DryRun, dry_run, make_plan
     from blimpworks.cluster.plan_text import plan_text
@@ -274,10 +276,10 @@ def plan(
 
 @command(panel=REPRODUCE, example="check-gpu")
 def check_gpu(
-    python: Path | None = option("The Python that is to score; that of .vllm."),
+    python: Path | None = option("Python interpreter that scores; by default that of .vllm."),
     as_json: bool = JSON,
 ) -> None:
-    """Say what this machine lacks that its GPUs need for scoring; exit 2 if anything.
+    """List what this machine lacks for scoring on its GPUs; exit 2 if it lacks anything.
 
     Run it where jobs run: srun --gres=gpu:1 blimpworks check-gpu.
     """
@@ -291,7 +293,7 @@ def check_gpu(
 
 @command(panel=AUTHOR, example="schemas")
 def schemas(
-    check: bool = option("Only compare; exit 1 on drift.", "--check"),
+    check: bool = option("Write nothing; exit 1 if a file would change.", "--check"),
 ) -> None:
     """Write the JSON Schemas of campaigns and catalogues to workflow/schemas."""
     from blimpworks.campaign.load import outdated_schemas, schema_files

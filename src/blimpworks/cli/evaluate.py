@@ -47,38 +47,36 @@ def evaluate(
         "Benchmarks, separated by commas: names, or folders with a benchmark.yaml.", default="all"
     ),
     suite: str | None = option(
-        "Suite of benchmarks with a table of its own: a name in config/suites, or a YAML file."
+        "Suite of benchmarks with a special table: a name in config/suites, or a YAML file."
     ),
-    fast: bool = option("Run the suite's fast sets: the suite NAME-fast."),
+    fast: bool = option("Run the smaller sets of the suite (the suite NAME-fast)."),
     languages: str = option(
-        "Languages, by code (ISO 639) or English name; by default those of the benchmarks named.",
+        "Languages, by ISO 639 code or English name; by default all languages of the benchmarks.",
         default="all",
     ),
     suite_data: Path | None = option(
-        "Directory of the suite's data that cannot be downloaded, a folder for each task.",
+        "Directory with the suite's data that cannot be downloaded; it has a folder for each task.",
         use=UNRECORDED,
     ),
     checkpoints: str | None = option(
-        "Checkpoints to run in place of the model: a pattern of folders or branches, as 'chck_*'."
+        "Checkpoints to run in place of the model: a pattern of folders or branches ('chck_*')."
     ),
     limit: int | None = option(
-        "At most so many items of each benchmark and language, balanced over paradigms.", min=1
+        "Largest number of items of each benchmark and language, balanced over paradigms.", min=1
     ),
     engine: str = option("Engine: auto, transformers or vllm.", default="auto"),
     data: str = option(
-        "Data: released, embedded (needs no network), or auto: released where they can be had.",
+        "Data: released, embedded (needs no network), or auto (released if available).",
         default="auto",
     ),
     mirror: Path | None = option("Directory with copies of the released data.", use=UNRECORDED),
-    sensitivity: bool = option(
-        "Also measure accuracies with other tokens before texts.", "--sensitivity"
-    ),
+    sensitivity: bool = option("Also measure accuracies with other first tokens.", "--sensitivity"),
     profile: str | None = option("Snakemake profile, such as slurm."),
     cores: int = option("Cores of this machine to use.", default=os.cpu_count() or 1, min=1),
     out: Path | None = option(
         "Directory of the evaluation; by default evaluations/MODEL.", use=UNRECORDED
     ),
-    dtype: str | None = option("Number format in place of the files'."),
+    dtype: str | None = option("Number format, in place of that of the files."),
     first_token: str | None = option(
         "Token before each text, from which its first token is scored: bos, eos, tokenizer (what "
         "it puts there), likeliest (by scores), none, or any token or string, such as '\\n'."
@@ -90,15 +88,17 @@ def evaluate(
         "Settings of scoring, separated by commas: mntp, within-word (masked models), "
         "enc_dec_mask, enc_dec_prefix (encoder-decoders), or such as batch_tokens=1024."
     ),
-    parameters: float | None = option("Billions of parameters, if not counted."),
+    parameters: float | None = option("Billions of parameters, if they cannot be counted."),
     tuning: str | None = option("base or chat; by default chat for models with a chat template."),
     run_model_code: str | None = option(
         "Let code run that models bring along, by its digest; several are separated by commas. "
         "'show' lists the code with its digest, and runs none.",
         metavar="DIGEST|show",
     ),
-    listed: bool = option("Show benchmarks, languages, pairs, and what is on disk.", "--list"),
-    dry_run: bool = option("Write the campaign, show its jobs, run none.", "--dry-run"),
+    listed: bool = option(
+        "List benchmarks with their languages and pairs, and the data on disk.", "--list"
+    ),
+    dry_run: bool = option("Write the campaign and show its jobs, but run none.", "--dry-run"),
 ) -> None:
     """Evaluate models on benchmarks, and print a report card.
 
@@ -172,13 +172,15 @@ def compare(
         metavar="B",
     ),
     models: tuple[str, str] | None = option(
-        "Model of A and model of B; by default those of the same name, or the only ones."
+        "Model of A and model of B; by default models of one name, or the only models."
     ),
-    flips: int = option("Number of items to show that only one got right.", default=10, min=0),
+    flips: int = option(
+        "Number of items to show that only one model got right.", default=10, min=0
+    ),
     show_all: bool = option("Show all phenomena, and all reasons for differences.", "--all"),
     json: bool = shared.JSON,
 ) -> None:
-    """Show which numbers and items differ between two evaluations, and why.
+    """Show numbers and items that differ between two evaluations, and the reasons.
 
     Prints accuracies, McNemar's tests, items that only one got right, and reasons for differences.
     """
@@ -202,7 +204,7 @@ def compare(
     packages=("jinja2", "wordfreq", *shared.MODELLING),
 )
 def build_report_card(
-    facts: dict[str, Any] = json_option("What the card is built from, as JSON."),
+    facts: dict[str, Any] = json_option("Facts of the card, as JSON."),
     outputs: list[Path] = argument("card.json, index.html, and a results file for each model."),
 ) -> None:
     """Build the report card of an evaluation: its data, its page and results files."""
@@ -228,7 +230,7 @@ def export_lm_eval(
     results: Path = RESULTS,
     output: Path = FOLDER,
     benchmark: str = option("Name of the benchmark."),
-    model: list[str] = option("Model; repeatable; all that were judged by default.", default=list),
+    model: list[str] = option("Model; repeatable; by default all judged models.", default=list),
 ) -> None:
     """Write accuracies and per-item results as lm-evaluation-harness does.
 
@@ -282,8 +284,8 @@ def export_crate(
     output: Path = FOLDER,
     campaign: Path = CAMPAIGN_FILE,
     exhibit: list[str] = option("PAPER/EXHIBIT; repeatable; all by default.", default=list),
-    table: list[str] = option("Further kind of tables, such as scores; repeatable.", default=list),
-    gzip: bool = option("Compress tables (items excepted)."),
+    table: list[str] = option("Further type of tables, such as scores; repeatable.", default=list),
+    gzip: bool = option("Compress tables, except items."),
     author: list[str] = AUTHORS,
 ) -> None:
     """Write exhibits, their tables and their provenance as a Workflow Run RO-Crate."""

@@ -81,7 +81,7 @@ def compare_published(
     papers: list[str] = PAPERS,
     output: Path = shared.OUTPUT,
 ) -> None:
-    """Set every printed number beside its value computed from the paper's other numbers."""
+    """Compare each printed number with its value computed from the paper's other numbers."""
     from blimpworks.reproduction import comparisons
 
     paper_files = _papers_of(printed, papers, cells, accuracies)
@@ -112,7 +112,7 @@ def compare_measured(
         "How the campaign's models, data and items differ from each paper's, as JSON.", default="{}"
     ),
 ) -> None:
-    """Set the campaign's own numbers beside the printed ones, where both are about the same."""
+    """Compare the campaign's numbers with printed numbers of the same model, language and items."""
     from blimpworks.reproduction import comparisons
 
     paper_files = _papers_of(printed, papers, cells, accuracies, published, basis)
@@ -140,7 +140,7 @@ def build_report(
     corrected: Path | None = option("Results tree of another variant."),
     resources: Path = option("Directory of retrieved files.", default=Path("resources")),
 ) -> None:
-    """Build the reproduction report: a static site of what is printed and what was measured."""
+    """Build the reproduction report: a static site with printed and measured numbers."""
     from blimpworks.report import pages
     from blimpworks.report.read import Campaign, input_files
 
@@ -217,7 +217,7 @@ def build_published(
     labels: str = option("Printed names and all facts, as JSON."),
     omitted: list[str] = option("To omit: PAPER_EXHIBIT_published; repeatable.", default=list),
 ) -> None:
-    """Build every exhibit that a paper's printed numbers suffice for, except the omitted ones."""
+    """Build all exhibits that a paper's printed numbers determine, except the omitted ones."""
     from blimpworks.campaign.paper import FORMATS
     from blimpworks.campaign.registry import exhibits
 
@@ -240,7 +240,7 @@ def build_published(
 def list_exhibits(
     printed: Path = option("Directory of printed numbers.", default=Path("config/published")),
 ) -> None:
-    """List every table and figure of the papers, and what rebuilds it, in Markdown."""
+    """List in Markdown all tables and figures of the papers, with the targets that rebuild them."""
     from blimpworks.report.inventory import LIST, page, read_inventory
 
     typer.echo(page(read_inventory(printed / LIST)), nl=False)

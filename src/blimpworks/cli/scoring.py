@@ -70,7 +70,7 @@ def score(
     run_model_code: list[str] = CODE,
     log: Path | None = shared.LOG,
 ) -> None:
-    """Score all sentences of the items with one model; resumes where it was killed.
+    """Score all sentences of the items with one model; resume an interrupted run.
 
     With --give-up and a log, the manifest says of a failure why there are no scores.
     """
@@ -111,7 +111,7 @@ def collect_scores(
     store: Path = STORE,
     output: list[Path] = shared.OUTPUTS,
 ) -> None:
-    """Slice a model's shards into scores tables, one for each items table."""
+    """Divide a model's shards into tables of scores, one for each items table."""
     from blimpworks.scoring import run
 
     shards = run.Shards(manifest, store)
@@ -205,7 +205,7 @@ def answer(
     run_model_code: list[str] = CODE,
     log: Path | None = shared.LOG,
 ) -> None:
-    """Generate one model's response to each prompt of the items; resumes where it was killed."""
+    """Generate one model's response to each prompt of the items; resume an interrupted run."""
     from blimpworks.generation.engine import answer_items
 
     prompts = _systems(systems)
@@ -231,7 +231,7 @@ def collect_answers(
     output: list[Path] = shared.OUTPUTS,
     systems: str = SYSTEMS,
 ) -> None:
-    """Slice a model's shards into tables of responses, one for each table of prompts."""
+    """Divide a model's shards into tables of responses, one for each table of prompts."""
     from blimpworks.generation import engine
     from blimpworks.scoring.run import Shards
 
@@ -258,16 +258,20 @@ def parity(
     variant: list[str] = option(
         "ENGINE[:SETTING]…, such as transformers:bfloat16 or vllm:skip; repeatable.", default=list
     ),
-    reference: str | None = option("What the others are compared with."),
+    reference: str | None = option("Variant that the others are compared with."),
     method: list[str] = option("Method, or name=expression; repeatable.", default=list),
-    pairs: int = option("Most pairs to compare on.", default=ParityOptions().pairs, min=1),
-    options: str = option("Scoring options of all, as JSON.", default="{}"),
-    python: list[str] = option("Interpreter of an engine: ENGINE=PATH.", default=list),
+    pairs: int = option(
+        "Largest number of pairs to compare.", default=ParityOptions().pairs, min=1
+    ),
+    options: str = option("Scoring options of all variants, as JSON.", default="{}"),
+    python: list[str] = option(
+        "Python interpreter of an engine: ENGINE=PATH; repeatable.", default=list
+    ),
     run_model_code: list[str] = CODE,
 ) -> None:
-    """Report how far engines, number formats or first tokens are apart on one model.
+    """Compare one model's scores between engines, number formats or first tokens.
 
-    Reference and variants that are not named are those that suit the model's architecture.
+    By default, reference and variants are chosen by the model's architecture.
     """
     from blimpworks.analysis.parity import measure_parity
     from blimpworks.analysis.scoring_variants import default_pythons

@@ -131,7 +131,7 @@ def build_corpus(
     ),
     treebank_text: bool = option("Take the treebank's sentences.", default=True),
 ) -> Mapping[str, Any]:
-    """Build a corpus to train LSTMs on, or take over a released one unchanged."""
+    """Build a corpus to train LSTMs on, or copy a released one."""
     from blimpworks.models import corpus as library
 
     if released:

@@ -54,12 +54,12 @@ def generate_blimp(
 
 @command(panel=AUTHOR, example="try-paradigm config/blimp/paradigms/causative.yaml --show 5")
 def try_paradigm(
-    declaration: Path = argument("A paradigm, as declared."),
+    declaration: Path = argument("Declaration of a paradigm."),
     lexicon: Path = option("Directory of the lexicon.", default=Path("config/blimp/lexicon")),
-    show: int = option("Pairs to show.", default=10, min=1),
+    show: int = option("Number of pairs to show.", default=10, min=1),
     seed: int = shared.SEED,
 ) -> None:
-    """Show pairs that a declaration would give; write nothing."""
+    """Show the pairs that a declaration generates; write nothing."""
     from blimpworks.papers.blimp.items.generate import preview
 
     for line in preview(declaration, lexicon, show, seed):

@@ -62,16 +62,14 @@ def build_morphology(
     """Quantify the morphology of languages by their WALS features."""
 
 
-COMMON = option(
-    "Grammar to read first, in place of the common.avg beside each grammar.", default=None
-)
+COMMON = option("Grammar to read first, in place of common.avg.", default=None)
 
 
 @command(f"{CLAMS}.items.grammar.generator:generate_sets")
 def generate_sets(
     grammars: list[Path] = argument("Attribute-varying grammars."),
     output: list[Path] = option("File to write, one for each grammar."),
-    variant: Variant = option("As the authors' program does, or with its faults put right."),
+    variant: Variant = option("Rules of the authors' program, or with its faults corrected."),
     common: Path | None = COMMON,
 ) -> None:
     """Generate evaluation sets from attribute-varying grammars.
@@ -93,14 +91,14 @@ def try_grammar(
     grammar: Path = argument("Attribute-varying grammar."),
     common: Path | None = COMMON,
     variant: Variant = option(
-        "As the authors' program does, or with its faults put right.", default="published"
+        "Rules of the authors' program, or with its faults corrected.", default="published"
     ),
-    show: int = option("Minimal sets to show of each template.", default=3, min=0),
+    show: int = option("Number of minimal sets to show of each template.", default=3, min=0),
     vocabulary: Path | None = option("Word list; its missing words are shown.", default=None),
 ) -> None:
-    """Show what a grammar would generate, and what is odd in it; write nothing.
+    """Show the sentences that a grammar generates, and its oddities; write nothing.
 
-    A common.avg in the grammar's directory is read first, as the authors' program does it.
+    A file common.avg in the grammar's directory is read first, as in the authors' program.
     """
     from blimpworks.papers.clams.items.grammar import generator
     from blimpworks.papers.clams.items.grammar.model import common_beside, read_grammar

@@ -55,7 +55,7 @@ def find_candidates(
     options: MultiblimpOptions = OPTIONS,
     treebanks: TreebankOptions = settings(TreebankOptions, STAGE),
 ) -> None:
-    """Find the subjects and verbs that could agree."""
+    """Find subjects and verbs that may agree."""
 
 
 @stage(
@@ -72,7 +72,7 @@ def measure_agreement(
     lang: str = shared.LANG,
     options: MultiblimpOptions = OPTIONS,
 ) -> None:
-    """Count and test how far a language's verbs agree with their subjects."""
+    """Count how often a language's verbs agree with their subjects, and test it."""
 
 
 @stage(calls=f"{ITEMS}.pairs:build_pairs", packages=shared.SPELLING, notes="counts")
@@ -112,7 +112,7 @@ def build_released_items(
     revision: str = option("Commit of the data set; empty if unknown.", default=""),
     pairs: int | None = option("How many pairs the file must have.", default=None),
 ) -> None:
-    """Make a language's items of the release's own pairs."""
+    """Make a language's items from the released pairs."""
 
 
 @command(calls=f"{ANALYSIS}:build_frequencies", packages=shared.ARROW, notes="languages_with_text")
