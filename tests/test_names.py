@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from blimpworks.benchmarks.entries import Files
-from blimpworks.benchmarks.files import local_files, new_names_table, tables_in
+from blimpworks.benchmarks.files import local_files, rename_table_path, tables_in
 from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
@@ -166,4 +166,4 @@ def test_a_benchmark_reads_no_file_outside_its_folder(tree):
     (tree / "a" / "out.csv").unlink()
     assert set(local_files(tree / "a")) == {"b.txt", "link"}
     with pytest.raises(UserError, match=r"a table of 'rename' is '\.\./\.\./secret'"):
-        new_names_table(tree / "a", "../../secret")
+        rename_table_path(tree / "a", "../../secret")

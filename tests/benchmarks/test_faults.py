@@ -100,7 +100,7 @@ FAULTS = [
     ("a.csv:2: the item has 1 rows and no bad sentence", ROWS, "i,s,ok\n1,He runs.,1\n"),
     ("a.csv:3: column 'paradigm' is empty; expected a value in each row", PAIRS,
         "good,bad,paradigm\nHe runs.,He run.,sva\nShe runs.,She run.,\n"),
-    (r"a.csv:2: the paradigm is '\xe9', and elsewhere 'e\u0301', which look the same", PAIRS,
+    (r"a.csv:3: the paradigm is 'e\u0301', and elsewhere '\xe9', which look the same", PAIRS,
         "good,bad,paradigm\nHe runs.,He run.,\xe9\nShe runs.,She run.,e\u0301\n"),
     ("a.csv:2: condition 'p' of item '1' has", LONG, "i,c,r,t\n1,p,v,He\n1,p,v,runs\n1,q,v,run\n"),
     *((f"key data.0: 'keep' names {name!r}, which is a column of our own", pairs(keep=[name]))

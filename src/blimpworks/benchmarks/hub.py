@@ -30,7 +30,8 @@ def pin_dataset(dataset: str, revision: str, split: str, folder: Path) -> list[S
 
     path = folder / "sources.tsv"
     before = read_rows(SourceRow, path) if path.exists() else []
-    # The hub library's HTTP client, and so the class of its network errors, differs by version.
+    # The hub library uses another HTTP client by its version; the base class of HfHubHTTPError is
+    # the class of the client's network errors.
     classes = (HFValidationError, OSError, *HfHubHTTPError.__bases__)
     errors = cast(tuple[type[Exception], ...], classes)
     try:

@@ -31,6 +31,7 @@ ABSOLUTE, RELATIVE = 1e-3, 1e-5
 MOST_CHARACTERS, MOST_LEVELS = 5000, 200
 """Limits of a formula's length, and of the depth of its brackets and operators."""
 LEAST_NORMAL = np.finfo(np.float64).tiny
+"""Margin of ``=`` for a difference that equals the tolerance, since a margin of 0 is a tie."""
 TERMINAL_NAMES = {
     "REGION": "a region before ';'",
     "CONDITION": "a condition between two '%'",
@@ -38,7 +39,9 @@ TERMINAL_NAMES = {
     "SIGN": "one of < > =",
     "$END": "the end",
 }
+"""Names of the grammar's terminals, for messages."""
 _EXAMPLES = {"start": "(6;%match%) < (6;%mismatch%)", "effect": "(6;%mismatch%) - (6;%match%)"}
+"""Example of a formula for each start symbol of the grammar (``Formula.start``)."""
 
 
 class _Sum(NamedTuple):
@@ -55,15 +58,15 @@ class _Margins(Transformer[Token, Floats]):
     A method computes the rule of the grammar (predictions.lark) that has its name.
     """
 
-    either = np.maximum
-    both = np.minimum
+    either = np.maximum  # ``a | b`` holds if the larger margin is positive
+    both = np.minimum  # ``a & b`` holds if the smaller margin is positive
 
     def __init__(self, values: Values, bounds: Values) -> None:
         super().__init__()
         self.values = values
         self.bounds = bounds
 
-    def place(self, region: Token, condition: Token) -> _Sum:
+    def surprisal(self, region: Token, condition: Token) -> _Sum:
         key = _region(region, condition)
         return _Sum(self.values[key], self.bounds.get(key, 0.0))
 
@@ -81,15 +84,14 @@ class _Margins(Transformer[Token, Floats]):
 
     def comparison(self, first: _Sum, sign: Token, second: _Sum) -> Floats:
         """Return the margin of each comparison [n]: positive if it holds, 0 for a tie."""
-        ahead = np.asarray(self.minus(second, first).value)
+        difference = np.asarray(self.minus(second, first).value)
         if sign == "=":
-            inside: Floats = ABSOLUTE + RELATIVE * np.abs(second.value) - np.abs(ahead)
-            # As in numpy.isclose, a difference equal to the tolerance holds. Its margin is not 0,
-            # which would be a tie, but the least normal number. Bounds of rounding are not needed,
-            # because "=" has a tolerance.
-            return np.where(inside == 0, LEAST_NORMAL, inside)
-        ahead = np.where(np.abs(ahead) <= first.bound + second.bound, 0.0, ahead)
-        return ahead if sign == "<" else 0.0 - ahead
+            margin: Floats = ABSOLUTE + RELATIVE * np.abs(second.value) - np.abs(difference)
+            # As in numpy.isclose, a difference equal to the tolerance holds. Bounds of rounding are
+            # not needed, because "=" has a tolerance.
+            return np.where(margin == 0, LEAST_NORMAL, margin)
+        difference = np.where(np.abs(difference) <= first.bound + second.bound, 0.0, difference)
+        return difference if sign == "<" else 0.0 - difference
 
     def opposite(self, margin: Floats) -> Floats:
         """Negate margins as 0.0 - margin, which leaves a tie at 0.0, not at -0.0."""
@@ -118,8 +120,9 @@ class Formula:
         try:
             tree = _parser().parse(text, cls.start)
         except UnexpectedInput as error:
-            column, character = len(text), ""
-            if not (isinstance(error, UnexpectedToken) and error.token.type == "$END"):
+            if isinstance(error, UnexpectedToken) and error.token.type == "$END":
+                column, character = len(text), ""
+            else:
                 column = error.pos_in_stream or 0
                 character = f", {text[column]!r}"
             raise UserError(
@@ -131,7 +134,7 @@ class Formula:
                 f"formula {text[:40]!r}… has more than {MOST_LEVELS} levels; expected fewer. Make "
                 "several predictions of it."
             )
-        regions = frozenset(_region(*node.children) for node in tree.find_data("place"))
+        regions = frozenset(_region(*node.children) for node in tree.find_data("surprisal"))
         if not regions:
             raise UserError(
                 f"formula {text!r} names no region; expected one such as {_EXAMPLES[cls.start]}."
@@ -197,22 +200,24 @@ def _depth(tree: Tree[Token]) -> int:
     return deepest
 
 
-CHANCE_POINTS = 1 << 14
-"""Number of simulated items; Sobol's sequence needs a power of 2."""
+SOBOL_POINTS = 1 << 14
+"""Number of points of Sobol's sequence, which must be a power of 2."""
 
 
 @cache
 def chance_of(formulas: tuple[str, ...]) -> float:
     """Estimate the probability that all predictions hold for independent normal surprisals.
 
-    The estimate is exact for one comparison, else wrong by less than 0.001. "=" never holds.
+    The estimate is the share of simulated items in which they hold. It is exact for one comparison
+    by "<" or ">", else wrong by less than 0.001.
     """
     from scipy.stats import norm, qmc
 
     predictions = [*map(Prediction.parse, formulas)]
     regions = sorted(frozenset().union(*(prediction.regions for prediction in predictions)))
-    # Points of Sobol's sequence and their opposites cover the space evenly.
-    points = norm.ppf(qmc.Sobol(len(regions), seed=0).random(CHANCE_POINTS)).T
+    # Sobol's points cover the space evenly. With the opposite of each point, which swaps "<" and
+    # ">", a comparison holds in half of the items.
+    points = norm.ppf(qmc.Sobol(len(regions), seed=0).random(SOBOL_POINTS)).T
     values = dict(zip(regions, np.hstack([points, -points]), strict=True))
     hold = [prediction.margins(values) > 0 for prediction in predictions]
     return float(np.all(hold, axis=0).mean())
