@@ -152,7 +152,7 @@ def archive_of(path, member):
 @pytest.mark.parametrize("member", ["../../a.csv", "/tmp/a.csv", "a\\..\\b.csv"])
 def test_an_archive_with_members_elsewhere_is_refused(name, member, tmp_path):
     archive_of(tmp_path / name, member)
-    with pytest.raises(UserError, match=f"{name}: member .* pack it again"):
+    with pytest.raises(UserError, match=f"{name}: member .* repack it"):
         [*tables_in(tmp_path / name, name, Files(files=name))]
     archive_of(tmp_path / name, "./in/a.csv")
     [(table, _)] = tables_in(tmp_path / name, name, Files(files=name))

@@ -20,10 +20,7 @@ LOCATION = re.compile(r"^([^:]+:\d+):? ")
 
 @dataclass
 class Account:
-    """Counts of the files, rows and items of an entry; with its faults, and settings of templates.
-
-    Each ``Row`` has the account of its entry, so that functions that read cells can count remarks.
-    """
+    """Counts of an entry's files, rows and items, and its faults; each ``Row`` of it has this."""
 
     entry: str
     """File of the declaration and key of the entry, such as ``benchmark.yaml: key data.0``."""
@@ -42,8 +39,7 @@ class Account:
     allow_empty: tuple[str, ...] = ()
     """Columns that may be empty in a template."""
     columns: dict[str, bool] = field(default_factory=dict)
-    """Whether rows so far have a column, such as ``{"a.csv: lang": True}``. With it, ``has_column``
-    finds rows of a file that differ from rows before."""
+    """Whether rows before have a column, such as ``{"a.csv: lang": True}``, for ``has_column``."""
     left_out_lines: dict[str, list[int]] = field(default_factory=dict)
     """Lines that ``skip_lines`` and ``where`` leave out, by file; without those above the first row
     of the file, which are headings."""

@@ -34,10 +34,8 @@ log = logging.getLogger(__name__)
 # Perplexities of models on the authors' test texts. model: name in the released decisions; corpus:
 # training corpus; seed: seed of the training. Both are null where the release does not say.
 MODEL_PERPLEXITIES = read_schema(__file__, "schemas/model_perplexities.tsv")
-HUMAN = "human"
-"""Value of the columns ``model`` and ``method`` for people."""
-RELEASED = "released"
-"""Value of the column ``method`` for released decisions."""
+HUMAN, RELEASED = "human", "released"
+"""Values of the column ``method`` for people, whose ``model`` is the same, and for decisions."""
 WRONG = ", which count as wrong"
 """End of the remark on a value that ``right`` does not list."""
 LABELS = ["lang", "phenomenon", "paradigm"]
@@ -94,11 +92,10 @@ def read_people(
             left_out[unit] += int(numbers[unit])
         rows = rows[~rows["unit"].isin(entry.without)]
         _check_languages(rows, declared, "people's judgements")
-        all_labels = zip(*(rows[column] for column in LABELS), strict=True)
-        names = [_phenomenon(*labels, phenomena) for labels in all_labels]
+        labels = zip(rows["lang"], rows["phenomenon"], rows["paradigm"], strict=True)
+        names = [_phenomenon(*row_labels, phenomena) for row_labels in labels]
         rows = rows.assign(phenomenon=pd.Series(names, rows.index, dtype=object))
-        absent = [*rows["unit"][rows["phenomenon"].isna()].unique()]
-        if absent:
+        if absent := [*rows["unit"][rows["phenomenon"].isna()].unique()]:
             log.error("%s: people judged what no item is of: %s", declared.path, ", ".join(absent))
             raise UserError(
                 f"{declared.path}: people judged {few([*map(repr, absent)], 4)}, which no item is "
@@ -107,9 +104,7 @@ def read_people(
             )
         if entry.without:
             counts = ", ".join(f"{unit} {numbers[unit]}" for unit in dict.fromkeys(entry.without))
-            log.warning(
-                "%s: judgements of people that 'without' leaves out: %s", declared.path, counts
-            )
+            log.warning("%s: judgements that 'without' leaves out: %s", declared.path, counts)
         frames.append(rows)
     judgements = pd.concat(frames).assign(model=HUMAN)
     for lang, of_language in judgements.groupby("lang", sort=False):
@@ -220,8 +215,7 @@ def _accuracies(declared: Declaration, entry: People, rows: list[Row]) -> Iterat
         if highest > 1 and 0 < value <= 1:
             raise UserError(
                 f"{row.location}: the accuracy is {value:g}, and others are up to "
-                f"{max(values):g}; expected all from 0 to 1, or all in percent. Write all of them "
-                "from 0 to 1."
+                f"{max(values):g}; expected all in percent, or all from 0 to 1. Write the latter."
             )
         n = number(row, entry.n) if entry.n else 1.0
         if n < 1 or not n.is_integer():
@@ -251,8 +245,7 @@ def _ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[
         if not len(good) or not len(bad):
             unpaired += len(group)
             continue
-        # Few persons rate both sentences of a pair, so each good sentence is compared with each bad
-        # sentence of the paradigm.
+        # Few persons rate both sentences of a pair, so compare all good with all bad sentences.
         margins = good[:, None] - bad[None, :]
         share = float((margins > 0).mean() + 0.5 * (margins == 0).mean())
         yield {**dict(zip(LABELS, labels, strict=True)), "correct": share}
@@ -302,10 +295,9 @@ def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> It
 
 
 def _phenomenon(lang: str, phenomenon: str, paradigm: str, of_items: Phenomena) -> str | None:
-    """Return the phenomenon of the items that a judgement is of; None if there are no such items.
+    """Return the phenomenon in items of the judgement's paradigm; None if there are no such items.
 
-    The judgement's ``phenomenon`` may be "", if the files name only the paradigm. Raises UserError
-    if items of several phenomena have the paradigm.
+    The judgement itself may have "". Raises UserError if items have several phenomena.
     """
     # A language without items has nothing to compare the labels with.
     if (lang, ALL) not in of_items:
@@ -318,11 +310,9 @@ def _phenomenon(lang: str, phenomenon: str, paradigm: str, of_items: Phenomena) 
     if len(phenomena) > 1:
         raise UserError(
             f"people judged paradigm {paradigm!r}, which items have in the phenomena "
-            f"{', '.join(sorted(phenomena))}; name the column that tells them apart as "
-            "'phenomenon' of the entry in 'people'."
+            f"{', '.join(sorted(phenomena))}; name their column as 'phenomenon' in 'people'."
         )
-    (phenomenon_of_items,) = phenomena
-    return phenomenon_of_items
+    return min(phenomena)  # the only one
 
 
 def _frame(judgements: Iterable[Judgement]) -> pd.DataFrame:
@@ -370,16 +360,13 @@ def _is_right(row: Row, column: str, value: object, right: Values) -> bool:
 
 
 def _write_accuracies(judgements: pd.DataFrame, benchmark: str, method: str, output: Path) -> int:
-    """Write accuracies of paradigms, phenomena and languages; return how many.
-
-    They have 95 % intervals, unless the number of judgements is unknown.
-    """
+    """Write accuracies of paradigms, phenomena and languages, with intervals; return how many."""
     if judgements.empty:
         raise UserError(
             f"{benchmark}: the files of {'people' if method == HUMAN else method} have no rows; "
             "retrieve them again, or correct 'where' and 'files' of their entry."
         )
-    # Groups with paradigm "all" add up a phenomenon; judgements with that paradigm are added below.
+    # Judgements of paradigm "all" are of a whole phenomenon already.
     of_phenomena = judgements[judgements["paradigm"] != ALL].assign(paradigm=ALL)
     of_languages = judgements.assign(paradigm=ALL, phenomenon=ALL)
     rows = (
@@ -414,11 +401,7 @@ def _read_entries(
 
 
 def _labels(row: Row, entry: People | Released, declared: Declaration) -> dict[str, str]:
-    """Return a row's language, phenomenon (empty without one) and paradigm.
-
-    The paradigm is ``all`` in a row that has only a phenomenon, and else, without a column, the
-    file's name.
-    """
+    """Return a row's language, phenomenon (empty without one) and paradigm."""
     lang = label_in(row, entry.lang, "lang") or declared.only_language or ""
     if entry.paradigm:
         paradigm = not_empty(row, entry.paradigm)
@@ -431,7 +414,7 @@ def _labels(row: Row, entry: People | Released, declared: Declaration) -> dict[s
     else:
         phenomenon = label_in(row, column, "phenomenon")
     if not paradigm and phenomenon:
-        paradigm = ALL
+        paradigm = ALL  # people judged the phenomenon as a whole
     elif not paradigm:
         paradigm = label_in(row, None, "paradigm") or PurePosixPath(row.file).stem
     return {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}

@@ -217,8 +217,7 @@ def build_items(
     columns = dict.fromkeys(name for row in rows for name in row)
     arrays = {name: pa.array([row.get(name) for row in rows], types.get(name)) for name in columns}
     write_table(pa.table(arrays), ITEMS, output)
-    identical = sum(row.get("identical", False) for row in rows)
-    if identical:
+    if identical := sum(row.get("identical", False) for row in rows):
         log.warning("%s: %d of %d pairs are twice the same sentence", output, identical, len(rows))
     repeated = len(chosen) - len({(item.paradigm, *item.sentences) for _, item in chosen})
     if repeated:
@@ -263,7 +262,6 @@ def _with_ratings(
     if all(item.more["rating"] is None for item in rated):
         raise UserError(
             f"{', '.join(ratings.patterns)}: no sentence of column {ratings.sentence!r} is one of "
-            f"{', '.join(data.patterns)}, such as {next(iter(means), '')!r}; correct 'sentence' of "
-            "'rating'."
+            f"{', '.join(data.patterns)} ({next(iter(means), '')!r}); correct 'rating.sentence'."
         )
     return rated

@@ -22,15 +22,11 @@ from jinja2 import Environment, FileSystemLoader
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.analysis.baselines import GROUP, ahead, baseline_rows, frequency, frequency_code
+from blimpworks.benchmarks import differences
 from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.build import read_items
 from blimpworks.benchmarks.designs import SENTENCE, Design
-from blimpworks.benchmarks.differences import (
-    DIVISION,
-    change_between,
-    count_words,
-    non_verbal_difference,
-)
+from blimpworks.benchmarks.differences import count_words
 from blimpworks.benchmarks.files import local_files, rows_in
 from blimpworks.benchmarks.layouts import Pair, by_paradigm
 from blimpworks.benchmarks.paper import Declared
@@ -87,8 +83,9 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
         yield from account.lines()
     licences = [declared.licence, *(row.licence for row in declared.sources_of(declared.data))]
     yield f"  licence: {', '.join(filter(None, dict.fromkeys(licences))) or 'not stated'}"
+    groups = by_paradigm(items)
     paradigms: dict[tuple[str, str], dict[str, int]] = {}
-    for (lang, phenomenon, paradigm), group in by_paradigm(items).items():
+    for (lang, phenomenon, paradigm), group in groups.items():
         paradigms.setdefault((lang, phenomenon), {})[paradigm] = len(group)
     for (lang, phenomenon), counts in paradigms.items():
         listed = ", ".join(f"{paradigm} {n:,}" for paradigm, n in counts.items())
@@ -101,14 +98,10 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
         good = sum(isinstance(item, Pair) and item.more["acceptable"] for item in items)
         yield f"  acceptable: {good:,}, not acceptable: {len(items) - good:,}"
     yield "such as"
-    # The first item of each paradigm precedes all other items, so that many paradigms are shown.
-    first: dict[tuple[str, str], Pair | Design] = {}
-    further = []
-    for item in items:
-        if first.setdefault((item.lang, item.paradigm), item) is not item:
-            further.append(item)
-    examples = [*evenly([*first.values()], show), *evenly(further, max(show - len(first), 0))]
-    for item in examples:
+    # The first items of paradigms precede all other items, so that many paradigms have an example.
+    first = [group[0] for group in groups.values()]
+    further = [item for group in groups.values() for item in group[1:]]
+    for item in [*evenly(first, show), *evenly(further, max(show - len(first), 0))]:
         yield f"  {item.location}  id {item.id}  {item.paradigm}"
         if isinstance(item, Design):
             for condition in item.conditions:
@@ -187,8 +180,8 @@ def _measures(
 def _reason(measure: str, share: float, n: int) -> str:
     """Say how a measure alone tells good from bad sentences; "" if it does not.
 
-    ``share`` is that of the ``n`` pairs whose good sentence has the larger number; equal numbers
-    are half a pair. The share 0.1 of words gives "fewer words 90.0 % [80.0, 95.0]".
+    ``share`` of ``n`` pairs have the larger number in the good sentence, or half of it for equal
+    numbers. The share 0.1 of words gives "fewer words 90.0 % [80.0, 95.0]".
     """
     low, high = wilson(share * n, n)
     is_decisive = share >= DECISIVE_SHARE or share <= 1 - DECISIVE_SHARE
@@ -290,27 +283,23 @@ def _finding(severity: str, locations: Sequence[str], noun: str, text: str) -> F
     return Finding(severity, f"{counted(len(locations), noun)} {text}", locations)
 
 
-def _equal_groups(items: Items, key: Callable[[Pair | Design], Hashable]) -> Iterator[Items]:
-    """Yield the groups of two or more items for which ``key`` returns the same."""
+def _groups(items: Items, key: Callable[[Pair | Design], Hashable]) -> list[Items]:
+    """Group the items for which ``key`` returns the same."""
     groups: dict[Hashable, list[Pair | Design]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
-    yield from (group for group in groups.values() if len(group) > 1)
+    return [*groups.values()]
 
 
 def _sentence_findings(items: Items, unit: str) -> Iterator[Finding]:
     """Find copies of items, and sentences that are empty or damaged."""
-    groups = [*_equal_groups(items, _content)]
-    text = f"with copies, {sum(map(len, groups)) - len(groups):,} more than are needed"
-    yield _finding(WARNING, [*map(_line, groups)], unit, text)
-    near_copies = []
-    same_plain = _equal_groups(items, lambda item: (item.lang, *map(plain, item.sentences)))
-    for group in same_plain:
-        first_items: dict[Hashable, Pair | Design] = {}  # by content, so without exact copies
-        for item in group:
-            first_items.setdefault(_content(item), item)
-        if len(first_items) > 1:
-            near_copies.append(_line([*first_items.values()]))
+    groups = _groups(items, _content)
+    copies = [_line(group) for group in groups if len(group) > 1]
+    text = f"with copies, {len(items) - len(groups):,} more than are needed"
+    yield _finding(WARNING, copies, unit, text)
+    distinct = [group[0] for group in groups]
+    near_groups = _groups(distinct, lambda item: (item.lang, *map(plain, item.sentences)))
+    near_copies = [_line(group) for group in near_groups if len(group) > 1]
     text = "with copies that differ only in spaces, normalisation or invisible characters"
     yield _finding(WARNING, near_copies, unit, text)
     lines = [(text, f"{item.location}: {text!r}") for item in items for text in item.sentences]
@@ -322,31 +311,26 @@ def _sentence_findings(items: Items, unit: str) -> Iterator[Finding]:
 
 
 def _pair_findings(pairs: Sequence[Pair], changes: Sequence[str]) -> Iterator[Finding]:
-    """Find contradictions between pairs, and outliers among the ``changes`` within pairs.
-
-    ``changes`` has the change between the sentences of each pair, such as "exchanged 1".
-    """
+    """Find contradictions between pairs, and outliers among their ``changes`` ("exchanged 1")."""
     same = [f"{item.location}: {item.good}" for item in pairs if item.good == item.bad]
     yield _finding(ERROR, same, "pair", "of the same sentence twice: always a tie")
     distinct = [item for item in pairs if item.good != item.bad]
     lines_by_difference: dict[str, list[str]] = {}
     for item in distinct:
-        if difference := non_verbal_difference(item.good, item.bad):
+        if difference := differences.non_verbal_difference(item.good, item.bad):
             line = f"{item.location}: {item.good!r} | {item.bad!r}"
             lines_by_difference.setdefault(difference, []).append(line)
     for difference, lines in lines_by_difference.items():
-        severity = WARNING if difference == DIVISION else ERROR
+        severity = WARNING if difference == differences.DIVISION else ERROR
         yield _finding(severity, lines, "pair", f"whose sentences differ only in {difference}")
-    first_by_content: dict[Hashable, Pair] = {}
-    first_by_good: dict[tuple[str, str], Pair] = {}  # by language and good sentence
-    for item in distinct:
-        first_by_content.setdefault(_content(item), item)
-        first_by_good.setdefault((item.lang, item.good), item)
+    # Reversed, so that a key has its first pair.
+    by_good = {(item.lang, item.good): item for item in reversed(distinct)}
+    by_content = {_content(item): item for item in reversed(distinct)}
     swapped: dict[Hashable, str] = {}  # a line for two pairs, by the sentences that both have
     good_elsewhere = []
     for item in distinct:
-        swapped_item = first_by_content.get((item.lang, item.bad, item.good))
-        contradiction = first_by_good.get((item.lang, item.bad))
+        swapped_item = by_content.get((item.lang, item.bad, item.good))
+        contradiction = by_good.get((item.lang, item.bad))
         if swapped_item is not None:
             key = item.lang, frozenset((item.good, item.bad))
             swapped.setdefault(key, _line([item, swapped_item]))
@@ -407,10 +391,7 @@ def _space_at_ends(declared: Declared, files: Mapping[str, Path]) -> Finding:
 
 
 def check(declared: Declared, sources: Path, count_tokens: CountTokens | None = None) -> Check:
-    """Check a benchmark's items. Raises UserError for malformed files.
-
-    Without ``count_tokens``, numbers of tokens are estimated.
-    """
+    """Check a benchmark's items; without ``count_tokens``, estimate numbers of tokens."""
     files = local_files(declared.folder) | declared.source_files(sources)
     items = read_items(declared, files, [])
     unit = declared.unit
@@ -418,11 +399,11 @@ def check(declared: Declared, sources: Path, count_tokens: CountTokens | None = 
     findings = [_space_at_ends(declared, files), *_sentence_findings(items, unit)]
     changes: list[str] = []
     if unit == "pair":
-        changes = [change_between(item.good, item.bad) for item in pair_items]
+        changes = [differences.change_between(item.good, item.bad) for item in pair_items]
         findings += _pair_findings(pair_items, changes)
     elif unit == "sentence":
         lines = []
-        for group in _equal_groups(items, _content):
+        for group in _groups(items, _content):
             if len({item.more["acceptable"] for item in group}) > 1:
                 lines.append(_line(group))
         findings.append(_finding(ERROR, lines, "sentence", "acceptable here and not there"))
@@ -459,10 +440,7 @@ def report(result: Check, show: int) -> Iterator[str]:
 
 
 def _segments(sentence: str, spans: list[tuple[int, int, str]]) -> Segments:
-    """Divide a sentence at the ``spans`` of regions: (start, end, name of the region).
-
-    "The dog barks." with the span (8, 13, "verb") gives "The dog ", "barks" with "verb", and ".".
-    """
+    """Divide a sentence at the ``spans`` of regions: (start, end, name of the region)."""
     segments: Segments = []
     before = 0
     for start, end, region in sorted(spans):

@@ -3,9 +3,8 @@
 Commands of campaigns build items, judge models' scores on them, and read released accuracies. Other
 commands help authors to check a benchmark, draft its declaration, or have people judge it.
 
-A job is a run whose inputs and products are recorded. ``@command(calls=…)`` runs the named function
-in a job, with the arguments of the same names. ``@command(recorded=…)`` runs the body in a job, and
-``@command("module:name")`` leaves it to the body to open a job.
+A job records its inputs and products. ``@command(calls=…)`` runs the named function in a job, with
+the arguments of the same names; ``recorded=`` runs the body in a job. Other bodies open it.
 """
 
 from collections.abc import Mapping

@@ -20,11 +20,11 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from blimpworks.benchmarks import entries
 from blimpworks.benchmarks.entries import Code, Column, Files, Values, as_list
-from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, distinct, parse_yaml
+from blimpworks.campaign.settings.base import Methods, Positive, TiePolicy, parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.strict import DrawnLabel, Label, Strict
 
@@ -109,8 +109,7 @@ class Perplexities(Files):
 
 
 def _rule_for_predictions(entry: entries.LabelledFiles) -> str:
-    # In the layouts choices and alternatives, the key ``right`` names a column, and all predictions
-    # of an item must hold.
+    # In other layouts, all predictions must hold; the key ``right`` of some of them names a column.
     return entry.right if isinstance(entry, entries.Predictions) else "all"
 
 
@@ -139,9 +138,7 @@ class Declaration(Strict):
     """Expected number of items: the same in each language, or a number for each; null: no check."""
     phenomena: Mapping[str, tuple[str, ...]] = Field(default={})
     """Patterns of the paradigms of each phenomenon (``*`` is any text), in the order of tables."""
-    methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] | None = (
-        None
-    )
+    methods: Methods | None = None
     """Methods of judgement; exhibits show the first. null: the defaults of the unit."""
     ties: TiePolicy = "wrong"
     """Value of a tie in the variant "published"; in "corrected" it is half."""
@@ -207,9 +204,7 @@ class Declaration(Strict):
         """Raise UserError if a language has no items, or not the declared number of items."""
         expected = self.declared_number(lang)
         if count == 0:
-            raise UserError(
-                f"{self.path}: the files have no item of language {lang!r}; correct 'lang'."
-            )
+            raise UserError(f"{self.path}: no item is of language {lang!r}; correct 'lang'.")
         if expected is not None and count != expected:
             raise UserError(
                 f"{self.path}: the files have {count:,} items of {lang!r}, and 'items' says "

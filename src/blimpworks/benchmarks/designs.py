@@ -55,8 +55,7 @@ class Condition:
     ) -> "Condition":
         """Make a condition by joining the texts of its regions, which may be empty.
 
-        The texts "The dog", "" and "barks." make "The dog barks." with the spans (0, 7), (7, 7) and
-        (8, 14).
+        The texts "It", "" and "rains." make "It rains." with the spans (0, 2), (2, 2) and (3, 9).
         """
         spans, sentence = [], ""
         for region_text in texts:
@@ -232,8 +231,7 @@ def _make_design(
         if repeated := [region for region in regions if regions.count(region) > 1]:
             raise UserError(
                 f"{row.location}: condition {condition.name!r} of item {name!r} has the region "
-                f"{repeated[0]!r} twice; expected distinct ones. Correct the file, or 'item' and "
-                "'region'."
+                f"{repeated[0]!r} twice; correct the file, or 'item' and 'region'."
             )
         for region, span in zip(regions, condition.spans, strict=True):
             spans[region, condition.name] = span
@@ -271,9 +269,8 @@ def alternatives(rows: Rows, data: entries.Alternatives, declared: Declaration) 
     """Yield an item from each row, which has several options.
 
     The conditions are ``right``, ``wrong 1`` and so on, each with one option after the row's
-    context. For each wrong option, a prediction such as ``(*;%right%) < (*;%wrong 1%)`` expects a
-    lower surprisal of the right option. Raises UserError for a row without a right option, or
-    without a wrong option.
+    context. Predictions such as ``(*;%right%) < (*;%wrong 1%)`` expect a lower surprisal of the
+    right option. Raises UserError for a row without a right option, or without a wrong one.
     """
     region = WHOLE if data.compared == "sentence" else OPTION
     for row in rows:
@@ -352,10 +349,7 @@ def _list_in(row: Row, column: str, separator: str | None) -> Sequence[object]:
 
 
 def _right_position(row: Row, right: entries.Answer | str, options: Sequence[str]) -> int:
-    """Return the position of the right option, from 0. Raises UserError for none or several.
-
-    The answer, a cell, is compared with the ``names`` of options: texts, numbers or labels.
-    """
+    """Return the position of the right option, from 0. Raises UserError for none or several."""
     if isinstance(right, str):
         column, answer, names = right, text(row, right), [*options]
     elif right.labels is None:
@@ -370,7 +364,6 @@ def _right_position(row: Row, right: entries.Answer | str, options: Sequence[str
     if len(positions) != 1:
         raise UserError(
             f"{row.location}: {column!r} is {cell(row, column)!r:.60}, which fits {len(positions)} "
-            f"of the options {', '.join(map(repr, names))}; expected one. Correct 'right', or the "
-            "file."
+            f"of the options {', '.join(map(repr, names))}; expected one. Correct it, or 'right'."
         )
     return positions[0]

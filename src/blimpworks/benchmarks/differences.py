@@ -1,8 +1,7 @@
 """Find and name the differences between the two sentences of a pair.
 
-``difference`` returns the words that differ, as spans of characters, for critical regions. The
-checks of a benchmark name differences: ``change_between("Dogs bark.", "Dogs barks.")`` is
-"exchanged 1".
+``difference`` returns the words that differ, as spans of characters, for critical regions. Checks
+of a benchmark name changes: ``change_between("Dogs bark.", "Dogs barks.")`` is "exchanged 1".
 """
 
 import unicodedata
@@ -31,15 +30,12 @@ def _is_letter(character: str) -> bool:
 
 
 def is_inside_word(sentence: str, index: int) -> bool:
-    """Tell whether a word continues at ``index``: in "we do", at index 1 and 4 only.
-
-    A combining mark at ``index`` belongs to the character before it, so that it continues a word.
-    """
+    """Tell whether a word continues at ``index``: in "we do", at index 1 and 4 only."""
     if not 0 < index < len(sentence):
         return False
     before, after = sentence[index - 1], sentence[index]
     if unicodedata.category(after).startswith("M"):
-        return True
+        return True  # a combining mark, which belongs to the character before it
     if unicodedata.category(before).startswith("M"):
         return _is_letter(after) and is_inside_word(sentence, index - 1)
     return _is_letter(before) and _is_letter(after)
@@ -94,10 +90,7 @@ def _units_of_token(token: str) -> tuple[str, ...]:
 
 
 def units(sentence: str) -> list[str]:
-    """Split a sentence into words and marks, or characters in scripts without spaces.
-
-    "He isn't." has the units He, isn, ', t and the full stop.
-    """
+    """Split a sentence into words and marks (isn ' t), or characters in scripts without spaces."""
     return [unit for token in sentence.split() for unit in _units_of_token(token)]
 
 

@@ -98,11 +98,8 @@ class Columns(dict[str, list[str]]):
     def side(self, expected: Collection[str], excluded: Collection[str]) -> list[str]:
         """List text columns with an ``expected`` and no ``excluded`` word in their heading."""
         words_of = {name: {*_snake(name).split("_")} for name in self.texts}
-        return [
-            name
-            for name, words_in_name in words_of.items()
-            if words_in_name & {*expected} and not words_in_name & {*excluded}
-        ]
+        fitting = [name for name in words_of if words_of[name] & {*expected}]
+        return [name for name in fitting if not words_of[name] & {*excluded}]
 
     @property
     def labels(self) -> dict[str, tuple[list[str], list[str]]]:
@@ -294,10 +291,9 @@ def _merged(guesses: Sequence[Guess]) -> list[Guess]:
 
 
 def _inline_yaml(mapping: Mapping[str, Any]) -> list[str]:
-    """Return a line of YAML for each key, such as "good: [a, b]"."""
     lines = []
     for key, value in mapping.items():
-        # In a list, YAML writes a text without "..." below it; [1:-1] leaves out its brackets.
+        # A text alone would get a line "..." below it, so write a list, and take off its brackets.
         text = yaml.safe_dump([value], allow_unicode=True, default_flow_style=True, width=10**6)
         lines.append(f"{key}: {text.strip()[1:-1]}")
     return lines

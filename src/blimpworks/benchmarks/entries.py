@@ -53,9 +53,7 @@ Pattern = Annotated[str, Field(min_length=1), AfterValidator(_check_pattern)]
 column of that name."""
 
 
-def _check_skip_lines(
-    lines: Mapping[str, tuple[int, ...] | str],
-) -> Mapping[str, tuple[int, ...] | str]:
+def _check_skips(lines: Mapping[str, tuple[int, ...] | str]) -> Mapping[str, tuple[int, ...] | str]:
     text_keys = {key for key, value in lines.items() if isinstance(value, str)}
     if lines and text_keys != {"reason"}:
         raise ValueError("expected lists of lines by file, and why they are left out as 'reason'")
@@ -119,7 +117,7 @@ class PlainFiles(Strict):
     allow_empty: tuple[Column, ...] = ()
     """Columns that may be empty although a template names them."""
     skip_lines: Annotated[
-        Mapping[str, tuple[Positive, ...] | str], AfterValidator(_check_skip_lines)
+        Mapping[str, tuple[Positive, ...] | str], AfterValidator(_check_skips)
     ] = Field(default={})
     """Numbers of lines (or records) to leave out of each file, because they are broken in the
     release; and the ``reason``."""
@@ -362,8 +360,8 @@ class Designs(Predictions):
     """Column with the sentence of each condition."""
     apart: Mapping[str, tuple[Column, Column]] = Field(default={})
     """Columns of context and next word, by condition: ``{match: [context, right_word]}``. The word
-    is the region ``critical``. Context and word are turned into tokens separately, and the tokens
-    joined, so that no space is between them."""
+    is the region ``critical``. Context and word are turned into tokens separately, and the word
+    without a space before it."""
     critical: Mapping[str, Column | CriticalIndex] = Field(default={})
     """Region ``critical`` of each condition: a column with its text, or the index of its words."""
 
@@ -398,8 +396,7 @@ class Answer(Strict):
 class Alternatives(LabelledFiles):
     """Rows with several options; the right option must be less surprising than each wrong option.
 
-    Items have the conditions ``right``, ``wrong 1`` and so on, and a column ``alternatives`` with
-    the number of options.
+    Items have the conditions ``right``, ``wrong 1`` …, and a column ``alternatives``: how many.
     """
 
     unit: ClassVar[str] = "item"

@@ -99,10 +99,9 @@ def _uncompressed(name: str, content: bytes) -> bytes:
 def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table, dict[str, str]]]:
     """Yield a file, or the members of an archive, each with the columns that its name contains.
 
-    The member ``eng.csv`` of ``case.zip``, with the patterns ``{paradigm}.zip`` for files and
-    ``{lang}.csv`` for members, has the columns ``{"paradigm": "case", "lang": "eng"}``. Raises
-    UserError for an absent or broken file, a member that leads out of the archive, and an archive
-    without a member that fits.
+    With ``files: {paradigm}.zip`` and ``members: {lang}.csv``, the member ``eng.csv`` of
+    ``case.zip`` has the columns ``{"paradigm": "case", "lang": "eng"}``. Raises UserError for a
+    broken file, and an archive without a fitting member, or with one that leads out of it.
     """
     columns = columns_in(entry.patterns, name) or {}
     try:
@@ -116,9 +115,7 @@ def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table,
             try:
                 relative(member)
             except ValueError as error:
-                raise UserError(
-                    f"{name}: member {member!r:.80}: {error}; pack it again."
-                ) from error
+                raise UserError(f"{name}: member {member!r:.80}: {error}; repack it.") from error
             captures = columns_in([entry.members], member) if entry.members else {}
             if captures is not None:
                 fitting.append((member, data, captures))
@@ -144,8 +141,7 @@ def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table,
 def _compiled(pattern: str) -> tuple[list[str], list[Any]]:
     r"""Return a pattern's columns, and two regular expressions for it: greedy and lazy.
 
-    ``*_{lang}.csv`` has the column lang, and the expressions ``[^/]*_([^/]+)\.csv`` and
-    ``[^/]*?_([^/]+?)\.csv``.
+    ``*_{lang}`` has the column lang, and the expressions ``[^/]*_([^/]+)``, ``[^/]*?_([^/]+?)``.
     """
     if len(pattern) > LONGEST_PATTERN:
         raise UserError(
@@ -224,7 +220,6 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
     tables = _read_tables(entry, named, folder, account)
     aligned = []
     for number, files in enumerate(entry.aligned):
-        # The entry's account counts rows once, and takes only files and remarks from aligned files.
         aligned_account = Account(f"{account.entry}.aligned.{number}")
         aligned.append((files, _read_tables(files, named, folder, aligned_account)))
         account.files |= aligned_account.files
@@ -322,8 +317,7 @@ def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account
             continue
         _check_values(account, f"rename.{column}", [*new_by_old], old_values[column], fold=False)
     # Besides names of files, ``skip_lines`` has the key "reason".
-    absent = {*entry.skip_lines} - {"reason", *account.files}
-    if absent:
+    if absent := {*entry.skip_lines} - {"reason", *account.files}:
         raise UserError(
             f"{account.entry}: 'skip_lines' names {min(absent)!r}, which is none of the files that "
             f"are read ({', '.join([*account.files][:4])}); correct it."
@@ -331,15 +325,11 @@ def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account
     return tables
 
 
-def _split_texts(
-    row: Row, separators: Mapping[str, str], text_counts: dict[str, int]
-) -> dict[str, str]:
-    """Return the texts into which cells are split, by new column.
+def _split_texts(row: Row, separators: Mapping[str, str], counts: dict[str, int]) -> dict[str, str]:
+    """Return the texts of split cells: ``{"x.0": "a", "x.1": "b"}`` for "a|b" in the column x.
 
-    With the separator "|" for ``sentences``, the cell "Dogs bark.|Dogs barks." gives
-    ``{"sentences.0": "Dogs bark.", "sentences.1": "Dogs barks."}``. ``text_counts`` has the number
-    of texts by column, and gets those of the first row. Raises UserError if a cell has another
-    number of texts, or no separator.
+    ``counts`` has the number of texts of each column in rows before. Raises UserError if a
+    cell has another number of texts, or no separator.
     """
     added: dict[str, str] = {}
     for column, separator in separators.items():
@@ -351,10 +341,10 @@ def _split_texts(
                 f"{separator!r} in it. Correct the file, or 'split'."
             )
         texts = value.split(separator)
-        if text_counts.setdefault(column, len(texts)) != len(texts):
+        if counts.setdefault(column, len(texts)) != len(texts):
             raise UserError(
                 f"{row.location}: column {column!r} has {len(texts)} texts, divided by "
-                f"{separator!r}, and rows before have {text_counts[column]}; correct the file."
+                f"{separator!r}, and rows before have {counts[column]}; correct the file."
             )
         added |= {f"{column}.{number}": text for number, text in enumerate(texts)}
     return added
@@ -378,11 +368,7 @@ def _check_values(
 def _join_aligned(
     tables: Iterable[FileRows], aligned: Sequence[tuple[PlainFiles, Sequence[FileRows]]]
 ) -> Iterator[Row]:
-    """Yield the rows of files, with the cells of the same row in each aligned file.
-
-    ``aligned`` has each entry of ``aligned`` with its files. Raises UserError if a file and its
-    aligned file have different numbers of rows, or the same column.
-    """
+    """Join rows of files with those of aligned files. UserError if their numbers differ."""
     used: set[str] = set()  # names of aligned files
     for name_columns, rows in tables:
         joined = rows
@@ -410,8 +396,7 @@ def _join_aligned(
             pairs = zip(joined, partners, strict=True)
             joined = []
             for row, partner in pairs:
-                repeated = (row.cells.keys() & partner.cells.keys()) - name_columns.keys()
-                if repeated:
+                if repeated := (row.cells.keys() & partner.cells.keys()) - name_columns.keys():
                     raise UserError(
                         f"{partner.location}: column {min(repeated)!r} is in {row.file} too; "
                         "rename it in one of the files."
@@ -428,11 +413,7 @@ def _join_aligned(
 
 
 def _with_lookup(rows: Iterable[Row], lookup: Lookup, entry: Files, folder: Path) -> Iterator[Row]:
-    """Yield rows with the further columns of a lookup table.
-
-    Raises UserError for a row without a line in the table, a line without a row, and equal columns
-    ``by`` in two lines; but not if the table is ``partial``.
-    """
+    """Add a table's columns; unless ``partial``, UserError for a row or line without match."""
 
     def key_text(key: Sequence[str]) -> str:
         return ", ".join(f"{name} {value!r}" for name, value in zip(lookup.by, key, strict=True))

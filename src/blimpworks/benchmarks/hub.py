@@ -41,13 +41,11 @@ def pin_dataset(dataset: str, revision: str, split: str, folder: Path) -> list[S
         if isinstance(error, HFValidationError) or code in (401, 403, 404):
             raise UserError(
                 f"{dataset} at {revision} is no data set of the hub that can be read; expected "
-                "OWNER/NAME and a revision. Correct them, or set HF_TOKEN to a token with access "
-                "to it."
+                "OWNER/NAME and a revision. Correct them, or set HF_TOKEN to a token with access."
             ) from error
         reason = " ".join(str(error).split())[:200]
         raise UserError(
-            f"the hub does not answer about {dataset} ({reason}); try again, on a machine with "
-            "a network."
+            f"the hub does not answer about {dataset} ({reason}); try again, with a network."
         ) from error
     licence = getattr(info.card_data, "license", None) or ""
     rows = []
@@ -73,8 +71,7 @@ def pin_dataset(dataset: str, revision: str, split: str, folder: Path) -> list[S
             f"{dataset} at {info.sha} has no file of split {split!r} in a format that can be read; "
             f"it has: {names:.300}. Correct --split, or leave it out."
         )
-    twice = {row.name for row in before} & {row.name for row in rows}
-    if twice:
+    if twice := {row.name for row in before} & {row.name for row in rows}:
         raise UserError(f"{path} has a row {min(twice)!r} already; take it out to pin it again.")
     lines: list[tuple[str, ...]] = [SOURCE_COLUMNS]
     for row in (*before, *rows):

@@ -165,10 +165,7 @@ def joiner_in(row: Row, data: Joined, declared: Declaration) -> str:
 
 
 def label_in(row: Row, column: str | None, default: str) -> str:
-    """Return the label in the declared column, else in the column ``default``, else "".
-
-    Raises UserError for an empty cell, and if only some rows of a file have ``default``.
-    """
+    """Return the label in ``column``, else in the column ``default``; "" without either column."""
     if column is not None:
         return not_empty(row, column)
     key, advice = f"{row.file}: {default}", f"name a column as {default!r}"
@@ -223,8 +220,7 @@ def region_in(
     if not spans:
         raise UserError(
             f"{row.location}: the critical region {region_text!r} (column {critical!r}) is no part "
-            f"of {sentence!r}; correct the file, or leave 'critical' out, so that it is where the "
-            "sentences differ."
+            f"of {sentence!r}; correct the file, or leave out 'critical' (the words that differ)."
         )
     if len(spans) > 1:
         raise UserError(
@@ -276,8 +272,7 @@ def pairs(rows: Rows, data: entries.Pairs, declared: Declaration) -> Iterator[Pa
                 if cell(row, column)[0].isspace():
                     raise UserError(
                         f"{row.location}: column {column!r} begins with white space, which is left "
-                        "out, so that spans of characters would be wrong; correct the file, or "
-                        "'critical'."
+                        "out, so that spans would be wrong; correct the file, or 'critical'."
                     )
         regions = regions_of((row, row), good, bad, data.critical)
         yield Pair(good=good, bad=bad, regions=regions, **labels_of(row, data, declared))

@@ -105,8 +105,7 @@ class Declared(Declaration):
         ``sources`` is the directory of retrieved files. Raises UserError for an absent file.
         """
         paths = {row.name: sources / row.name for row in self.sources_of(self.data)}
-        absent = [name for name, path in paths.items() if not path.is_file()]
-        if absent:
+        if absent := [name for name, path in paths.items() if not path.is_file()]:
             raise UserError(
                 f"{sources / absent[0]} does not exist ({len(absent)} of {len(paths)} sources); "
                 f"retrieve them with a campaign that has {self.name!r} (snakemake --until "
@@ -167,8 +166,7 @@ class Declared(Declaration):
     def counted_units(self, campaign: Campaign, _catalogue: Catalogue, lang: str) -> int | None:
         """Return the number of items of a language; None if it is not known yet.
 
-        Without a declared number, or with a limit in the campaign, the items are counted, which
-        needs the files.
+        Without a declared number, or with a limit in the campaign, the items in files are counted.
         """
         limit = self.options(campaign).per_paradigm
         number = self.declared_number(lang)
@@ -248,8 +246,7 @@ class Declared(Declaration):
         if isinstance(languages, Mapping):  # from codes to names
             return
         names = {row.lang: row.name for row in read_rows(LanguageRow, table)}
-        unnamed = [lang for lang in languages if lang not in names]
-        if unnamed:
+        if unnamed := [lang for lang in languages if lang not in names]:
             mapping = ", ".join(f"{lang}: {names.get(lang, 'NAME')}" for lang in languages)
             raise UserError(
                 f"{self.path}: key 'languages': {', '.join(map(repr, unnamed))} is not in {table}, "
@@ -396,10 +393,7 @@ def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float]:
 
 
 def sizes_before_selection(campaign: Campaign) -> list[float]:
-    """List the known numbers of parameters of a campaign's models [billions].
-
-    In contrast to ``sizes``, it needs no ``Catalogue``, the tables' rows that a campaign selects.
-    """
+    """List the known numbers of parameters of a campaign's models [billions], without catalogue."""
     rows = read_rows(ModelRow, campaign.catalogue.models)
     chosen = (row for row in rows if campaign.models == "all" or row.name in campaign.models)
     billions = [row.billions(campaign) for row in chosen]

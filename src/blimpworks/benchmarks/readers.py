@@ -99,9 +99,7 @@ class Table:
                     self.content.decode("utf-8")
                     fault = "is valid UTF-8 too, which text in another encoding hardly ever is"
             if fault:
-                raise UserError(
-                    f"{self.name}, read as {self.encoding}, {fault}; correct 'encoding'."
-                )
+                raise UserError(f"{self.name} as {self.encoding} {fault}; correct 'encoding'.")
         return text.removeprefix("\ufeff")
 
     @cached_property
@@ -252,8 +250,7 @@ def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:
     if suspects:
         raise UserError(
             f"{table.name}:{line}: the quotes of the cell {suspects[0]!r:.60} look like those of "
-            "csv; write 'quotes: csv' if they only enclose the text, or 'quotes: none' if they "
-            "belong to it."
+            "csv; write 'quotes: csv' if they enclose the text, 'quotes: none' if they are text."
         )
 
 
@@ -263,8 +260,7 @@ def _with_headings(
     """Yield cells by heading, from ``columns`` or the row ``header_row``.
 
     If the entry ``is_wide``, headings may be repeated; the key "" then has a list of all pairs
-    (heading, cell). Raises UserError for other repeated headings, and for a first row that repeats
-    a name of ``columns``.
+    (heading, cell). Raises UserError for other repeated headings, and ``columns`` that repeat them.
     """
     names: Sequence[str] | None = table.entry.columns
     for number, (line, cells) in enumerate(rows):
@@ -284,8 +280,7 @@ def _with_headings(
             if repeated and not is_wide(table.entry):
                 raise UserError(
                     f"{table.name}:{line}: the heading {repeated[0]!r} is in several columns; "
-                    "expected distinct ones. Name distinct ones with 'columns', and leave this "
-                    "line out with 'skip_lines'."
+                    "name distinct ones with 'columns', and leave this line out with 'skip_lines'."
                 )
         elif len(cells) != len(names):
             account.faults.append(
@@ -308,10 +303,7 @@ def is_wide(entry: PlainFiles) -> bool:
 
 
 def _values_inside(value: object, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the dotted path and value of each value inside a JSON value, at any depth.
-
-    ``{"meta": {"id": 7}}`` gives ``("meta", {"id": 7})`` and ``("meta.id", 7)``.
-    """
+    """Yield path and value of each value inside another: ``meta, {"id": 7}`` and ``meta.id, 7``."""
     if path:
         yield path, value
     children: Any = ()
@@ -331,9 +323,7 @@ def _records(
         if leaves_out(line):
             continue
         if not isinstance(value, dict):
-            account.faults.append(
-                f"{table.name}:{line} is {value!r:.60}; expected an object with fields."
-            )
+            account.faults.append(f"{table.name}:{line} is {value!r:.60}; expected an object.")
             continue
         values_inside = [*_values_inside(value)]
         cells = dict(values_inside)
@@ -388,10 +378,7 @@ def _json_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
     if isinstance(content, dict):
         content = [content]
     if not isinstance(content, list):
-        raise UserError(
-            f"{table.name} is {content!r:.60}; expected a list of records. Name its key with "
-            "'records'."
-        )
+        raise UserError(f"{table.name} is {content!r:.60}; expected a list. Correct 'records'.")
     yield from _records(table, enumerate(content, start=1), account, leaves_out)
 
 

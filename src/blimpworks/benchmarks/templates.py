@@ -234,10 +234,7 @@ def _column_text(row: Row, column: str) -> str:
 
 
 def _with_marks(word: str, value: str) -> str:
-    """Put the marks around an old word around its new ``value``, where this has none itself.
-
-    ``dog,`` and ``cats`` give ``cats,``; ``dog,`` and ``cats.`` give ``cats.``
-    """
+    """Put the marks around an old word around the new ``value``: "dog," and cat give "cat,"."""
     body = word.strip(_BEFORE + _AFTER)
     if not body or not value:
         return value
@@ -287,11 +284,7 @@ def _number(row: Row, name: str | int) -> int:
 
 
 def _named_or_literal(row: Row, name: str) -> str:
-    """Return the column's text, or ``name`` itself as text if there is no such column.
-
-    Raises UserError for a name that is probably a misspelt column: one with an underscore, or
-    similar to a column.
-    """
+    """Return the column's text, or ``name`` as text. UserError if it seems a misspelt column."""
     if has_column(row, name, name, f"quote text: '{name}'"):
         return _column_text(row, name)
     similar = _similar(name, tuple(row.cells), 1)

@@ -36,11 +36,7 @@ TOKEN_COLUMNS = ("item_id", "rounding", "good_ids", "good_logprobs", "good_ends"
 
 
 class RegionSide(Side):
-    """Token scores of n regions, for methods that divide a total by a length.
-
-    A region has the tokens of its full sentence, of which methods choose; but ``characters`` and
-    ``bytes`` are its own lengths.
-    """
+    """Token scores of n regions: the tokens of the full sentence, but the lengths of the region."""
 
     @cached_property
     def characters(self) -> Integers:
@@ -100,9 +96,8 @@ def _group_by_formulas(
 ) -> tuple[list[Group], pd.DataFrame]:
     """Group items by their formulas; return the groups, and the table of the compared regions.
 
-    The table has a row for each region of a formula and item. A group's ``slices`` say where the
-    rows of a region are: one for each item of the group, in order. ``table`` and ``numbers`` are
-    those of ``_read_regions``; ``items`` has a row for each item.
+    The table has a row for each region of a formula and item, ordered by group, region and item.
+    ``table`` and ``numbers`` are those of ``_read_regions``; ``items`` has a row for each item.
     """
     # {(predictions, effects, whether ``right`` is mean): numbers of items}
     items_by_formulas: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[int]] = {}
@@ -158,10 +153,8 @@ def surprisals(method: Method, side: Side) -> tuple[Floats, Floats]:
     """
     empty = side.span_start == side.span_end
     total = totals(method, side)
-    return (
-        np.where(empty, 0.0, -total if method.higher else total),
-        np.where(empty, 0.0, rounding_bounds(method, side)),
-    )
+    values = np.where(empty, 0.0, -total if method.higher else total)
+    return values, np.where(empty, 0.0, rounding_bounds(method, side))
 
 
 def _design_columns(
@@ -184,7 +177,6 @@ def _design_columns(
     for group in groups:
         values = {region: all_values[rows] for region, rows in group.slices.items()}
         bounds = {region: all_bounds[rows] for region, rows in group.slices.items()}
-        # [prediction, item]
         margins = np.stack([formula.margins(values, bounds) for formula in group.predictions])
         smallest = margins.min(axis=0)
         margin[group.items] = smallest
@@ -246,9 +238,8 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
     aligned = judge.align_scores(table, read_table(SCORES, scores, TOKEN_COLUMNS), scores)
     keys = table.select(ITEM_KEYS).to_pandas().groupby(ITEM_KEYS, sort=False, observed=True)
     item_of_row = np.asarray(keys.ngroup(), dtype=np.int64)
-    # The first condition of each item stands for the item.
-    _, first_positions = np.unique(item_of_row, return_index=True)
-    first_rows = table.take(pa.array(first_positions))
+    _, first_conditions = np.unique(item_of_row, return_index=True)
+    first_rows = table.take(pa.array(first_conditions))  # a row for each item
     groups, regions = _group_by_formulas(table, item_of_row, first_rows)
     rows = pa.array(regions["row"])
     spans = {"good_start": regions["region_starts"], "good_end": regions["region_ends"]}
@@ -333,8 +324,7 @@ def _sentence_columns(
     """Compute the columns of judgements; a sentence without a verdict has its value and nulls."""
     acceptable = np.asarray(rows["acceptable"], dtype=bool)
     total, bound = totals(method, side), rounding_bounds(method, side)
-    # Higher values are better: a method that prefers lower totals gets the opposite sign here, and
-    # its threshold gets it back below.
+    # From here on, higher values are better; the displayed threshold gets its sign back below.
     sign = 1.0 if method.higher else -1.0
     value = sign * total
     usable = usable & ~np.isnan(value)
@@ -366,8 +356,7 @@ def judge_sentences(items: Path, scores: Path, output: Path, rules: judge.Rules)
 
     Each row of ``items`` has a sentence, as both good and bad, and whether it is ``acceptable``. A
     model accepts values at or above a threshold, or below it if the method prefers lower values.
-    The threshold of a sentence is the best one (``best_threshold``) on all folds (``folds_of``)
-    but the sentence's own.
+    A sentence's threshold is the best one (``best_threshold``) on all other folds (``folds_of``).
 
     ``value_good`` is the sentence's value and ``value_bad`` its threshold, both in the method's
     unit, such as perplexity. ``margin`` is the value's distance to the right side of the

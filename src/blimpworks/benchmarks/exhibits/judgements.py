@@ -112,7 +112,7 @@ def _read_items(
             is_named = pc.is_in(table[id_column], value_set=pa.array(ids, pa.string()))
             for row in table.filter(is_named).to_pylist():
                 key = row["lang"], row["paradigm"], row[id_column]
-                # Released files have some pairs twice.
+                # An item has a row for each condition; a second row of a pair is a copy.
                 if "condition" in row or key not in rows_by_item:
                     rows_by_item.setdefault(key, []).append(row)
     return rows_by_item
@@ -130,8 +130,8 @@ def _pair_text(pair: ItemRow) -> str:
 
 def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of the items of each language that most models get wrong, the worst first."""
-    key_of_texts = f"worst_{labels.facts['benchmark']['layout']}"
-    layout = LAYOUTS[key_of_texts]
+    caption_key = f"worst_{labels.facts['benchmark']['layout']}"
+    layout = LAYOUTS[caption_key]
     *_, text_heading = layout.widths
     columns = ["item_id", "phenomenon", "paradigm", "margin", "correct"]
     judgements = _read_judgements(tables, labels, columns)
@@ -188,7 +188,7 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
         sections.append(Section("No.", rows, [*layout.widths, MISTAKES, MARGIN]))
     models = shared.counted(judgements["model"].nunique(), "model")
     return Exhibit(
-        **describe(key_of_texts, most=MOST_ITEMS, models=models, **_caption_names(labels)),
+        **describe(caption_key, most=MOST_ITEMS, models=models, **_caption_names(labels)),
         cells=cells,
         stub=stub,
         sections=sections,
@@ -260,8 +260,7 @@ CORRELATION, ACCURACY_HEADING = "Matthews' correlation", "Accuracy"
 def _matthews_cells(judgements: pd.DataFrame, row: str, where: Filter) -> Iterator[Cell]:
     """Yield Matthews' correlation, accuracy and number of sentences; nothing without a verdict."""
     count = view.VERDICT_COUNT
-    n = int(count(judgements))
-    if n:
+    if n := int(count(judgements)):
         value, share = view.MATTHEWS(judgements), ACCURACY(judgements)
         low, high = correlation_interval(value, n)
         cell = Cell(row, CORRELATION, value, "", view.MATTHEWS, SOURCE, where, n, low, high)
@@ -283,8 +282,8 @@ def acceptability(tables: shared.Tables, labels: Labels) -> Exhibit:
 FEWEST_RATED = 4
 """Fewest items with a rating for which a correlation is shown."""
 SPREAD = {view.PEARSON: 0.0, view.SPEARMAN: 0.5}
-"""Factor f by coefficient: the variance of Fisher's z is multiplied by 1 + f · r², since a rank
-correlation r varies more (Bonett and Wright 2000)."""
+"""Factor f in the variance of Fisher's z by coefficient: it is multiplied by 1 + f · r², since rank
+correlations vary more (Bonett and Wright 2000)."""
 
 
 def _rating_cells(judgements: pd.DataFrame, row: str, where: Filter, column: str) -> Iterator[Cell]:
@@ -318,8 +317,7 @@ def ratings(tables: shared.Tables, labels: Labels) -> Exhibit:
 def _effect_cells(judgements: pd.DataFrame, row: str, where: Filter, effect: str) -> Iterator[Cell]:
     """Yield the mean of an effect with Student's interval, and the number of items, if any."""
     values = view.effects_in(judgements, effect)
-    n = len(values)
-    if n:
+    if n := len(values):
         mean, formula = float(values.mean()), view.mean_effect(effect)
         cell = Cell(row, "Effect", mean, "", formula, SOURCE, where, n)
         if n > 1:
