@@ -173,14 +173,13 @@ def _choices(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[
     has_choices = False
     for row in rows:
         labels = _labels(row, entry, declared)
-        right = (as_text(cell(row, entry.answer)).strip(),) if entry.answer else entry.right
-        # Cells with choices, by heading.
         if entry.headings is None:
             assert entry.correct is not None
             cells = {entry.correct: cell(row, entry.correct)}
         else:
-            pattern = [entry.headings]
-            cells = {name: value for name, value in row.cells.items() if columns_in(pattern, name)}
+            patterns = [entry.headings]
+            names = [name for name in row.cells if columns_in(patterns, name) is not None]
+            cells = {name: row.cells[name] for name in names}
         for heading, value in cells.items():
             has_choices = True
             text = as_text(value).strip()
@@ -191,6 +190,7 @@ def _choices(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[
                     "'rename', or correct the file."
                 )
             if text:
+                right = (not_empty(row, entry.answer),) if entry.answer else entry.right
                 yield {**labels, "correct": float(_is_right(row, heading, value, right))}
             else:
                 yield {**labels, "n": 0, "skipped": 1}
