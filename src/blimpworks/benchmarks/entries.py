@@ -185,7 +185,7 @@ class LabelledFiles(Files):
     @model_validator(mode="after")
     def _check_rating(self) -> "LabelledFiles":
         if self.rating is not None and getattr(self, "layout", "") in ("conditions", "suites"):
-            raise ValueError("rating is of pairs, sentences and designs")
+            raise ValueError("rating is not for the layouts conditions and suites")
         if self.before and self.unit == "item":
             raise ValueError("before is of pairs and sentences")
         if "rating" in self.keep:

@@ -265,10 +265,8 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
 def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account) -> list[FileRows]:
     """Read the rows of an entry's files; add columns, rename and split values."""
     new_values = with_rename_tables(entry, folder).rename  # {column: {old value: new value}}
-    # Values in the files, by column of ``rename``.
-    old_values: dict[str, set[str]] = {column: set() for column in new_values}
-    # Number of texts into which rows before were split, by column of ``split``.
-    text_counts: dict[str, int] = {}
+    old_values: dict[str, set[str]] = {column: set() for column in new_values}  # in the files
+    text_counts: dict[str, int] = {}  # number of texts in rows before, by column of ``split``
     tables: list[FileRows] = []
     for pattern in entry.patterns:
         if not any(columns_in([pattern], name) is not None for name in named):

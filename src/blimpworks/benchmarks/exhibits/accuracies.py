@@ -59,7 +59,7 @@ def _item_counts(view: View) -> dict[str, dict[str, str]]:
 def _sections(
     view: View, rows: Sequence[str], first: Sequence[str] = (), last: Sequence[str] = ()
 ) -> Iterator[Section]:
-    """Yield sections by block and language; blocks start with ``first``, one ends with ``last``."""
+    """Yield sections by block and language: all blocks have ``first``, the last also ``last``."""
     model_blocks = [*blocks([name for name in view.columns if name not in first])]
     if last and len(model_blocks[-1]) > LAST_BLOCK_MODELS:
         model_blocks.append([])  # a block of the columns ``last`` only

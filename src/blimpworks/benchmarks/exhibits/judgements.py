@@ -138,15 +138,15 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
     languages = view.languages_in(judgements, labels)
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
-    # Tag of the language of a text, by row and column, for screen readers.
-    language_tags: dict[tuple[str, str], str] = {}
+    language_tags: dict[tuple[str, str], str] = {}  # by row and column, for screen readers
     sections = []
     for lang, language in languages.items():
         of_language = judgements[judgements["lang"] == lang]
         items = hardest(of_language)
         of_items = of_language[of_language["item_id"].isin(items["item_id"])]
         rows_by_item = _read_items(tables, layout, items["item_id"])
-        rows = {language: language} if len(languages) > 1 else {}
+        # {key of the row: its name}; the language is a heading, and an item has its rank.
+        row_names = {language: language} if len(languages) > 1 else {}
         for rank, (_, item) in enumerate(items.iterrows(), start=1):
             key = (item["lang"], item["paradigm"], item["item_id"])
             if key not in rows_by_item:
@@ -174,9 +174,10 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
                 # The page shows an item's labels and numbers beside its first condition.
                 is_first = item_row is rows_by_item[key][0]
                 for column, (formula, number_text) in number_columns.items():
-                    value, text = formula(judged), number_text if is_first else ""
-                    cell = Cell(row, column, value, text, formula, SOURCE, judgement_filter, n=n)
-                    cells.append(cell)
+                    value, shown_text = formula(judged), number_text if is_first else ""
+                    cells.append(
+                        Cell(row, column, value, shown_text, formula, SOURCE, judgement_filter, n=n)
+                    )
                 stub[row] = {**labels_of_item} if is_first else dict.fromkeys(labels_of_item, "")
                 if "condition" in item_row:
                     stub[row]["Condition"] = str(item_row["condition"])
@@ -184,8 +185,8 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
                     is_acceptable = item_row["acceptable"]
                     stub[row]["Label"] = "acceptable" if is_acceptable else "unacceptable"
                 language_tags[row, text_heading] = language_tag(lang)
-                rows[row] = str(rank) if is_first else ""
-        sections.append(Section("No.", rows, [*layout.widths, MISTAKES, MARGIN]))
+                row_names[row] = str(rank) if is_first else ""
+        sections.append(Section("No.", row_names, [*layout.widths, MISTAKES, MARGIN]))
     models = shared.counted(judgements["model"].nunique(), "model")
     return Exhibit(
         **describe(caption_key, most=MOST_ITEMS, models=models, **_caption_names(labels)),

@@ -106,21 +106,21 @@ def _expected(error: ErrorDetails) -> str:
 
 
 def sections(
-    annotation: object, keys: tuple[str, ...] = (), above: tuple[type[BaseModel], ...] = ()
+    annotation: object, keys: tuple[str, ...] = (), outer: tuple[type[BaseModel], ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], type[BaseModel]]]:
     """Yield (keys that lead to it, model) for each pydantic model in a type and in its fields.
 
-    ``NAME`` replaces keys that users choose (training.recipes.NAME); ``above``: containing models.
+    ``NAME`` replaces keys that users choose (training.recipes.NAME). ``outer``: models around it.
     """
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        if annotation in above:  # a model that contains models of its own type
+        if annotation in outer:  # a model that contains models of its own type
             return
         yield keys, annotation
         for name, field in annotation.model_fields.items():
-            yield from sections(field.annotation, (*keys, name), (*above, annotation))
-    inner = (*keys, "NAME") if get_origin(annotation) in (dict, Mapping) else keys
+            yield from sections(field.annotation, (*keys, name), (*outer, annotation))
+    inner_keys = (*keys, "NAME") if get_origin(annotation) in (dict, Mapping) else keys
     for argument in get_args(annotation):
-        yield from sections(argument, inner, above)
+        yield from sections(argument, inner_keys, outer)
 
 
 def _unknown(key: str, model: type[BaseModel]) -> str:
