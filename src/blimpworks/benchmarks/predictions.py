@@ -24,7 +24,7 @@ WHOLE = "*"
 """Region that is the whole sentence."""
 Region = tuple[str, str]
 """Name or number of a region, or WHOLE, and the name of a condition."""
-Values = Mapping[Region, Floats]
+ByRegion = Mapping[Region, Floats]
 """A number for each item [n], by region."""
 ABSOLUTE, RELATIVE = 1e-3, 1e-5
 """Tolerances of ``=`` in syntaxgym-core, ``atol`` and ``rtol`` of ``numpy.isclose``."""
@@ -61,14 +61,14 @@ class _Margins(Transformer[Token, Floats]):
     either = np.maximum  # ``a | b`` holds if the larger margin is positive
     both = np.minimum  # ``a & b`` holds if the smaller margin is positive
 
-    def __init__(self, values: Values, bounds: Values) -> None:
+    def __init__(self, surprisals: ByRegion, bounds: ByRegion) -> None:
         super().__init__()
-        self.values = values
+        self.surprisals = surprisals
         self.bounds = bounds
 
     def surprisal(self, region: Token, condition: Token) -> _Sum:
         key = _region(region, condition)
-        return _Sum(self.values[key], self.bounds.get(key, 0.0))
+        return _Sum(self.surprisals[key], self.bounds.get(key, 0.0))
 
     def constant(self, number: Token) -> _Sum:
         return _Sum(float(number), 0.0)
@@ -147,9 +147,9 @@ class Effect(Formula):
 
     start = "effect"
 
-    def values(self, values: Values) -> Floats:
+    def values(self, surprisals: ByRegion) -> Floats:
         """Compute the effect in each item [n]; NaN where a surprisal is missing."""
-        total: Any = _Margins(values, {}).transform(self.tree)
+        total: Any = _Margins(surprisals, {}).transform(self.tree)
         return np.asarray(total.value)
 
 
@@ -158,18 +158,18 @@ class Prediction(Formula):
 
     start = "start"
 
-    def margins(self, values: Values, bounds: Values | None = None) -> Floats:
-        """Return the prediction's margin in each item [n], in the unit of ``values``.
+    def margins(self, surprisals: ByRegion, bounds: ByRegion | None = None) -> Floats:
+        """Return the prediction's margin in each item [n], in the unit of ``surprisals``.
 
         The prediction holds if its margin is above 0. At 0 it is a tie: neither the prediction nor
         its negation holds. The margin of ``a < b`` is b - a, the margin of ``a > b`` is a - b. The
         margin of ``a = b`` is the tolerance 1e-3 + 1e-5 |b| minus |a - b|. ``&`` takes the smaller
         margin, ``|`` the larger, ``!`` the negative.
 
-        ``values`` are surprisals [n] of each region, NaN if missing; the margin is then NaN too.
+        ``surprisals`` [n] of a region are NaN if missing; the margin is then NaN too.
         Sums that differ by no more than their ``bounds`` of rounding errors [n] are tied.
         """
-        return _Margins(values, bounds or {}).transform(self.tree)
+        return _Margins(surprisals, bounds or {}).transform(self.tree)
 
 
 def _region(region: Any, condition: Any) -> Region:
