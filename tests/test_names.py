@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from blimpworks.benchmarks.entries import Files
-from blimpworks.benchmarks.files import local_files, new_names_table, tables_in
+from blimpworks.benchmarks.files import local_files, rename_table_path, tables_in
 from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
@@ -152,7 +152,7 @@ def archive_of(path, member):
 @pytest.mark.parametrize("member", ["../../a.csv", "/tmp/a.csv", "a\\..\\b.csv"])
 def test_an_archive_with_members_elsewhere_is_refused(name, member, tmp_path):
     archive_of(tmp_path / name, member)
-    with pytest.raises(UserError, match=f"{name}: member .* pack it again"):
+    with pytest.raises(UserError, match=f"{name}: member .* repack it"):
         [*tables_in(tmp_path / name, name, Files(files=name))]
     archive_of(tmp_path / name, "./in/a.csv")
     [(table, _)] = tables_in(tmp_path / name, name, Files(files=name))
@@ -166,4 +166,4 @@ def test_a_benchmark_reads_no_file_outside_its_folder(tree):
     (tree / "a" / "out.csv").unlink()
     assert set(local_files(tree / "a")) == {"b.txt", "link"}
     with pytest.raises(UserError, match=r"a table of 'rename' is '\.\./\.\./secret'"):
-        new_names_table(tree / "a", "../../secret")
+        rename_table_path(tree / "a", "../../secret")

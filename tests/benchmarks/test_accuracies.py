@@ -37,6 +37,7 @@ def accuracies(tmp_path, read, files, **declaration):
         ({**WIDE, "answer": "label"},
             "paradigm,label,annotator_1,annotator_2\nsva,0,0,1\nsva,1,,\nnpi,1,1,\n"),
         ({**WIDE, "right": ["yes"]}, "paradigm,annotator_1,annotator_2\nsva,yes,no\nnpi,,YES\n"),
+        ({**WIDE, "headings": "a*", "right": ["yes"]}, "paradigm,a1,a2\nsva,yes,no\nnpi,,yes\n"),
         ({**CHOICES, "without": ["island"]},
             "paradigm,chose\nsva,good\nsva,bad\nisland,good\nnpi,good\n"),
     ],
@@ -148,6 +149,8 @@ def test_perplexities_are_named_as_released_decisions_name_models(tmp_path):
         (WIDE, "paradigm,person_1\nsva,1\n", "fits 'headings' .'annotator_{person}'"),
         ({**WIDE, "answer": "label"}, "paradigm,label,annotator_1\nsva,0,NA\nnpi,1,1\n",
             "people.csv:2: column 'annotator_1' is 'NA'; expected a value of column 'label'"),
+        ({**WIDE, "answer": "label"}, "paradigm,label,annotator_1\nsva,,1\nnpi,1,1\n",
+            "people.csv:2: column 'label' is empty"),
     ],
 )  # fmt: skip
 def test_what_people_cannot_have_judged_is_one_sentence(tmp_path, entry, text, says):

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from blimpworks.benchmarks.check import check, token_counter, write_page
-from blimpworks.benchmarks.layouts import pattern, same_but_for
+from blimpworks.benchmarks.differences import change_between, non_verbal_difference
 from blimpworks.benchmarks.paper import read_declared
 from blimpworks.cli import app
 from blimpworks.errors import UserError
@@ -113,8 +113,9 @@ def test_the_chance_of_a_mean_is_that_of_its_predictions(tmp_path, right, chance
     ],
 )
 def test_differences_are_told_by_words(good, bad, expected):
-    assert pattern(good, bad) == expected
-    assert same_but_for(good, bad) == ("white space" if expected == "spaces" else None)
+    assert change_between(good, bad) == expected
+    white_space = "white space" if expected == "spaces" else None
+    assert non_verbal_difference(good, bad) == white_space
 
 
 def test_tokens_are_counted_by_a_tokenizer_that_is_named(tmp_path):

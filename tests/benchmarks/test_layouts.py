@@ -350,7 +350,7 @@ def test_effects_and_what_counts_as_right_stand_in_the_items(tmp_path):
     }.items():
         with pytest.raises(UserError, match=re.escape(says)):
             built(tmp_path / "toy", files, data=[{**data, "effects": {"x": formula}}])
-    with pytest.raises(UserError, match="right must be all or mean in the whole of data"):
+    with pytest.raises(UserError, match="right must be the same, all or mean, in all entries"):
         built(tmp_path / "toy", files, data=[data, {**data, "right": "all"}])
 
 

@@ -187,7 +187,7 @@ def test_exhibits_that_compare_models_need_two(here):
         settings = campaign(benchmarks=["mine"], models=models, training={"recipes": recipes})
         specs = exhibits_to_make(["mine"], settings, evaluated={"mine"})
         shown[len(models)] = {spec.name for spec in specs}
-        assert benchmarks_paper.named_sizes(settings) == sizes[len(models)]
+        assert benchmarks_paper.sizes_before_selection(settings) == sizes[len(models)]
     assert shown[2] - shown[1] == {"correlations"}
     assert "sizes" not in shown[2]
     everything = {spec.name for spec in specs_of("mine", set(), released=False)}

@@ -86,5 +86,5 @@ use rule collect_answers as collect_answers_of_language with:
         "<logs>/collect_answers/{benchmark}/{model}/{lang}.log",
     wildcard_constraints:
         benchmark=one_of(of_unit("prompt")),
-        model=one_of(layout.parted),
+        model=one_of(layout.models_with_job_per_language),
     localrule: True

@@ -71,7 +71,7 @@ def checkpoint_of(wildcards):
 
 
 # Models that have one job for all languages; one job makes all their tables, too.
-WITH_ONE_JOB = [name for name in CATALOGUE.models if name not in layout.parted]
+WITH_ONE_JOB = [name for name in CATALOGUE.models if name not in layout.models_with_job_per_language]
 
 
 def of_unit(unit):

@@ -63,7 +63,7 @@ use rule judge as judge_of_language with:
         "<logs>/judge/{benchmark}/{model}/{lang}.log",
     wildcard_constraints:
         benchmark=one_of(of_unit("pair")),
-        model=one_of(layout.parted),
+        model=one_of(layout.models_with_job_per_language),
     localrule: True
 
 

@@ -20,7 +20,7 @@ LOCATION = re.compile(r"^([^:]+:\d+):? ")
 
 @dataclass
 class Account:
-    """Counts of the files, rows and items of an entry, with its faults and rules for templates."""
+    """Counts of an entry's files, rows and items, and its faults; each ``Row`` of it has this."""
 
     entry: str
     """File of the declaration and key of the entry, such as ``benchmark.yaml: key data.0``."""
@@ -39,7 +39,7 @@ class Account:
     allow_empty: tuple[str, ...] = ()
     """Columns that may be empty in a template."""
     columns: dict[str, bool] = field(default_factory=dict)
-    """Whether rows so far have a column, such as ``{"a.csv: lang": True}`` (``has_column``)."""
+    """Whether rows before have a column, such as ``{"a.csv: lang": True}``, for ``has_column``."""
     left_out_lines: dict[str, list[int]] = field(default_factory=dict)
     """Lines that ``skip_lines`` and ``where`` leave out, by file; without those above the first row
     of the file, which are headings."""
@@ -53,18 +53,18 @@ class Account:
             self.faults.append(str(error))
 
     def check_faults(self) -> None:
-        """Raise UserError with the first faults, if any; it lists the rows of equal faults."""
-        faults_by_text: dict[str, list[str]] = {}  # by their text without its location
+        """Raise UserError with the first faults, if any; equal faults of several rows are one."""
+        faults_by_text: dict[str, list[str]] = {}  # by the fault without its location
         for fault in self.faults:
             faults_by_text.setdefault(LOCATION.sub("", fault), []).append(fault)
         messages = []
-        for first, *equal_faults in faults_by_text.values():
-            message = first
+        for first_fault, *equal_faults in faults_by_text.values():
+            message = first_fault
             if equal_faults:
-                matches = map(LOCATION.match, equal_faults)
-                locations = [match[1] for match in matches if match][: MOST_FAULTS - 1]
-                n_more = len(equal_faults) + 1 - MOST_FAULTS
-                more = f", and {n_more:,} more" if n_more > 0 else ""
+                listed = equal_faults[: MOST_FAULTS - 1]
+                locations = [match[1] for match in map(LOCATION.match, listed) if match]
+                n_more = len(equal_faults) - len(listed)
+                more = f", and {n_more:,} more" if n_more else ""
                 message += f" The same at {', '.join(locations) or 'other rows'}{more}."
             messages.append(message)
         if len(messages) > 1:

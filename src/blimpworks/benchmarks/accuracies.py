@@ -21,7 +21,7 @@ from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.build import named_files
 from blimpworks.benchmarks.declaration import Declaration, People, Released
 from blimpworks.benchmarks.entries import Values
-from blimpworks.benchmarks.files import columns_in, rows_in, with_new_names
+from blimpworks.benchmarks.files import columns_in, rows_in, with_rename_tables
 from blimpworks.benchmarks.layouts import check_label_names, label_in, not_empty, number
 from blimpworks.benchmarks.readers import NO_VALUE, as_text
 from blimpworks.benchmarks.templates import Row, cell, comparable, is_one_of
@@ -35,17 +35,22 @@ log = logging.getLogger(__name__)
 # training corpus; seed: seed of the training. Both are null where the release does not say.
 MODEL_PERPLEXITIES = read_schema(__file__, "schemas/model_perplexities.tsv")
 HUMAN, RELEASED = "human", "released"
-"""Value of the column ``model`` for people, and of ``method`` for released decisions."""
+"""Values of the column ``method`` for people, whose ``model`` is the same, and for decisions."""
 WRONG = ", which count as wrong"
 """End of the remark on a value that ``right`` does not list."""
 LABELS = ["lang", "phenomenon", "paradigm"]
-COUNTS = {"correct": 0.0, "n": 1, "skipped": 0, "unknown_n": False}
-"""Default counts of a judgement. An empty cell has n 0 and skipped 1. An accuracy of an unknown
-number of judgements has n 1 and ``unknown_n``, and no interval."""
+COUNTS = {
+    "correct": 0.0,  # number of right choices
+    "n": 1,  # number of choices
+    "skipped": 0,  # number of empty cells, which are no choices
+    "unknown_n": False,  # whether the number of choices is unknown; n is 1, without an interval
+}
+"""Default counts of a judgement."""
 Judgement = dict[str, Any]
-"""One judgement, or the sum of several: its ``LABELS``, and counts that differ from ``COUNTS``."""
+"""One choice, or the sum of several: its ``LABELS``, and counts that differ from ``COUNTS``. The
+paradigm is ``all`` if people judged a phenomenon without naming paradigms."""
 Phenomena = Mapping[tuple[str, str], set[str]]
-"""Phenomena that items have, by (language, paradigm); the key (language, all) has all of them."""
+"""Phenomena of items by (language, paradigm), and all phenomena by (language, ``all``)."""
 
 
 def read_people(
@@ -75,23 +80,22 @@ def read_people(
         if entry.kind == "choices" and not entry.answer:
             _check_values(file_rows, rows, entry, entry.correct or entry.headings or "")
 
-        # Name of a judgement in ``without`` and messages: paradigm, or whole phenomenon.
-        rows["name"] = rows["phenomenon"].where(rows["paradigm"] == ALL, rows["paradigm"])
-        numbers = (rows["n"] + rows["skipped"]).groupby(rows["name"]).sum()
-        for name in dict.fromkeys(entry.without):
-            if name not in numbers:
+        # In ``without`` and messages, a judgement is called by its paradigm, else its phenomenon.
+        rows["unit"] = rows["phenomenon"].where(rows["paradigm"] == ALL, rows["paradigm"])
+        numbers = (rows["n"] + rows["skipped"]).groupby(rows["unit"]).sum()
+        for unit in dict.fromkeys(entry.without):
+            if unit not in numbers:
                 raise UserError(
-                    f"{declared.path}: 'without' of people names {name!r}, which no row of "
+                    f"{declared.path}: 'without' of people names {unit!r}, which no row of "
                     f"{', '.join(entry.patterns)} has; correct it."
                 )
-            left_out[name] += int(numbers[name])
-        rows = rows[~rows["name"].isin(entry.without)]
+            left_out[unit] += int(numbers[unit])
+        rows = rows[~rows["unit"].isin(entry.without)]
         _check_languages(rows, declared, "people's judgements")
-        labels = zip(*(rows[column] for column in LABELS), strict=True)
-        names = [_phenomenon(lang, name, paradigm, phenomena) for lang, name, paradigm in labels]
+        labels = zip(rows["lang"], rows["phenomenon"], rows["paradigm"], strict=True)
+        names = [_phenomenon(*row_labels, phenomena) for row_labels in labels]
         rows = rows.assign(phenomenon=pd.Series(names, rows.index, dtype=object))
-        absent = [*rows["name"][rows["phenomenon"].isna()].unique()]
-        if absent:
+        if absent := [*rows["unit"][rows["phenomenon"].isna()].unique()]:
             log.error("%s: people judged what no item is of: %s", declared.path, ", ".join(absent))
             raise UserError(
                 f"{declared.path}: people judged {few([*map(repr, absent)], 4)}, which no item is "
@@ -99,21 +103,18 @@ def read_people(
                 f"'without: [{', '.join(absent[:4])}]'."
             )
         if entry.without:
-            counts = ", ".join(f"{name} {numbers[name]}" for name in dict.fromkeys(entry.without))
-            log.warning(
-                "%s: judgements of people that 'without' leaves out: %s", declared.path, counts
-            )
+            counts = ", ".join(f"{unit} {numbers[unit]}" for unit in dict.fromkeys(entry.without))
+            log.warning("%s: judgements that 'without' leaves out: %s", declared.path, counts)
         frames.append(rows)
     judgements = pd.concat(frames).assign(model=HUMAN)
     for lang, of_language in judgements.groupby("lang", sort=False):
-        # Both truth values in a column mean that judgements of both kinds are there.
-        is_whole_phenomenon = of_language["paradigm"] == ALL
-        if is_whole_phenomenon.nunique() > 1:
+        is_phenomenon = of_language["paradigm"] == ALL
+        if is_phenomenon.any() and not is_phenomenon.all():
             raise UserError(
                 f"{declaration}: people judged paradigms of {lang!r} and also whole phenomena, "
                 "which cannot be added up; keep the entry of one of them in 'people'."
             )
-        if of_language["unknown_n"].nunique() > 1:
+        if of_language["unknown_n"].any() and not of_language["unknown_n"].all():
             raise UserError(
                 f"{declaration}: only some entries of 'people' in {lang!r} have numbers of "
                 "judgements, so that they cannot be added up; name 'n' of all accuracies."
@@ -172,14 +173,13 @@ def _choices(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[
     has_choices = False
     for row in rows:
         labels = _labels(row, entry, declared)
-        right = (as_text(cell(row, entry.answer)).strip(),) if entry.answer else entry.right
-        # Cells with choices, by heading.
         if entry.headings is None:
             assert entry.correct is not None
             cells = {entry.correct: cell(row, entry.correct)}
         else:
-            pattern = [entry.headings]
-            cells = {name: value for name, value in row.cells.items() if columns_in(pattern, name)}
+            patterns = [entry.headings]
+            names = [name for name in row.cells if columns_in(patterns, name) is not None]
+            cells = {name: row.cells[name] for name in names}
         for heading, value in cells.items():
             has_choices = True
             text = as_text(value).strip()
@@ -190,6 +190,7 @@ def _choices(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[
                     "'rename', or correct the file."
                 )
             if text:
+                right = (not_empty(row, entry.answer),) if entry.answer else entry.right
                 yield {**labels, "correct": float(_is_right(row, heading, value, right))}
             else:
                 yield {**labels, "n": 0, "skipped": 1}
@@ -214,8 +215,7 @@ def _accuracies(declared: Declaration, entry: People, rows: list[Row]) -> Iterat
         if highest > 1 and 0 < value <= 1:
             raise UserError(
                 f"{row.location}: the accuracy is {value:g}, and others are up to "
-                f"{max(values):g}; expected all from 0 to 1, or all in percent. Write all of them "
-                "from 0 to 1."
+                f"{max(values):g}; expected all in percent, or all from 0 to 1. Write the latter."
             )
         n = number(row, entry.n) if entry.n else 1.0
         if n < 1 or not n.is_integer():
@@ -245,8 +245,7 @@ def _ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[
         if not len(good) or not len(bad):
             unpaired += len(group)
             continue
-        # Few persons rate both sentences of a pair, so each good sentence is compared with each bad
-        # sentence of the paradigm.
+        # Few persons rate both sentences of a pair, so compare all good with all bad sentences.
         margins = good[:, None] - bad[None, :]
         share = float((margins > 0).mean() + 0.5 * (margins == 0).mean())
         yield {**dict(zip(LABELS, labels, strict=True)), "correct": share}
@@ -264,7 +263,7 @@ def _ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[
 def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
     """Yield each person's rating of each sentence, from rows with one or several ratings."""
     # The reader has renamed the values of cells, but not values that are part of headings.
-    entry = with_new_names(entry, declared.folder)
+    entry = with_rename_tables(entry, declared.folder)
     for row in rows:
         person = not_empty(row, entry.person) if entry.person else row.location
         ratings: list[dict[str, Any]] = []
@@ -295,12 +294,15 @@ def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> It
             yield {"person": person, **labels, "side": side, "value": number(rating, "rating")}
 
 
-def _phenomenon(lang: str, phenomenon: str, paradigm: str, items: Phenomena) -> str | None:
-    """Return the items' phenomenon of a judgement (its own may be ""); None if no item fits."""
+def _phenomenon(lang: str, phenomenon: str, paradigm: str, of_items: Phenomena) -> str | None:
+    """Return the phenomenon in items of the judgement's paradigm; None if there are no such items.
+
+    The judgement itself may have "". Raises UserError if items have several phenomena.
+    """
     # A language without items has nothing to compare the labels with.
-    if (lang, ALL) not in items:
+    if (lang, ALL) not in of_items:
         return phenomenon or paradigm
-    phenomena = items.get((lang, paradigm), set())
+    phenomena = of_items.get((lang, paradigm), set())
     if phenomenon in phenomena:
         return phenomenon
     if paradigm == ALL or not phenomena:
@@ -308,10 +310,9 @@ def _phenomenon(lang: str, phenomenon: str, paradigm: str, items: Phenomena) -> 
     if len(phenomena) > 1:
         raise UserError(
             f"people judged paradigm {paradigm!r}, which items have in the phenomena "
-            f"{', '.join(sorted(phenomena))}; name the column that tells them apart as "
-            "'phenomenon' of the entry in 'people'."
+            f"{', '.join(sorted(phenomena))}; name their column as 'phenomenon' in 'people'."
         )
-    return min(phenomena)
+    return min(phenomena)  # the only one
 
 
 def _frame(judgements: Iterable[Judgement]) -> pd.DataFrame:
@@ -323,8 +324,8 @@ def _check_values(
     rows: Sequence[Row], judgements: pd.DataFrame, entry: People | Released, column: str
 ) -> None:
     """Raise UserError if no judgement is right; warn if several values mean a wrong judgement."""
-    notes = rows[0].account.notes if rows else {}
-    wrong = {note: n for note, n in notes.items() if WRONG in note}
+    notes = rows[0].account.notes if rows else {}  # rows of an entry share its account
+    wrong = {note: n for note, n in notes.items() if note.endswith(WRONG)}
     if len(wrong) > 1:
         counts = ", ".join(f"{note}: {n:,}" for note, n in wrong.items())
         log.warning("%s: %s. Name in 'right' those that are right.", rows[0].account.entry, counts)
@@ -346,6 +347,7 @@ def _check_languages(judgements: pd.DataFrame, declared: Declaration, noun: str)
 
 
 def _is_right(row: Row, column: str, value: object, right: Values) -> bool:
+    """Tell whether a cell's value is one of ``right``; count other values in a remark."""
     if as_text(value).strip().casefold() in NO_VALUE:
         raise UserError(
             f"{row.location}: column {column!r} is {value!r}, which is no judgement; leave such "
@@ -358,7 +360,7 @@ def _is_right(row: Row, column: str, value: object, right: Values) -> bool:
 
 
 def _write_accuracies(judgements: pd.DataFrame, benchmark: str, method: str, output: Path) -> int:
-    """Write accuracies of paradigms, phenomena and languages, with 95 % intervals; count them."""
+    """Write accuracies of paradigms, phenomena and languages, with intervals; return how many."""
     if judgements.empty:
         raise UserError(
             f"{benchmark}: the files of {'people' if method == HUMAN else method} have no rows; "
@@ -401,16 +403,18 @@ def _read_entries(
 def _labels(row: Row, entry: People | Released, declared: Declaration) -> dict[str, str]:
     """Return a row's language, phenomenon (empty without one) and paradigm."""
     lang = label_in(row, entry.lang, "lang") or declared.only_language or ""
-    paradigm = as_text(row.cells.get("paradigm")).strip()
-    paradigm = not_empty(row, entry.paradigm) if entry.paradigm else paradigm
+    if entry.paradigm:
+        paradigm = not_empty(row, entry.paradigm)
+    else:
+        paradigm = as_text(row.cells.get("paradigm")).strip()
     column = entry.phenomenon if isinstance(entry, People) else None
     if isinstance(entry, People) and paradigm and not column:
         # The items name the phenomenon of a paradigm, so that the cell may be empty.
         phenomenon = as_text(row.cells.get("phenomenon")).strip()
     else:
         phenomenon = label_in(row, column, "phenomenon")
-    if not paradigm:
-        # A row with a phenomenon but no paradigm is a judgement of the whole phenomenon.
-        paradigm = ALL if phenomenon else label_in(row, None, "paradigm")
-        paradigm = paradigm or PurePosixPath(row.file).stem
+    if not paradigm and phenomenon:
+        paradigm = ALL  # people judged the phenomenon as a whole
+    elif not paradigm:
+        paradigm = label_in(row, None, "paradigm") or PurePosixPath(row.file).stem
     return {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}

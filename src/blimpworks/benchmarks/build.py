@@ -43,7 +43,7 @@ LAYOUTS: Mapping[str, Callable[..., Iterator[Any]]] = {
     "suites": designs.suites,
     "alternatives": designs.alternatives,
 }
-GROUPED = ("labelled_rows", "conditions")
+SEVERAL_ROWS = ("labelled_rows", "conditions")
 """Layouts with several rows per item."""
 
 
@@ -72,8 +72,9 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
                 )
             rows = rows_in(data, named, folder, account)
             entry_items: list[Pair | Design] = []
-            # If a row is an item, rows are read one by one, so that one message lists all faults.
-            batches = [rows] if data.layout in GROUPED else [[row] for row in rows]
+            # An error ends the reading of a batch. If a row is an item, it is a batch, so that one
+            # message lists the faults of all rows.
+            batches = [rows] if data.layout in SEVERAL_ROWS else [[row] for row in rows]
             for batch in batches:
                 with account.collecting():
                     entry_items += LAYOUTS[data.layout](batch, data, declared)
@@ -94,22 +95,24 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
         account.items = len(entry_items)
         for item in entry_items:
             if isinstance(item, Pair):
-                composed = [is_normalized("NFC", side) for side in (item.good, item.bad)]
-                if composed[0] != composed[1]:
+                is_good_nfc, is_bad_nfc = (is_normalized("NFC", s) for s in (item.good, item.bad))
+                if is_good_nfc != is_bad_nfc:
                     account.notes["pairs with one sentence in Unicode's NFC and one not"] += 1
-                elif not composed[0]:
+                elif not is_good_nfc:
                     account.notes["items not in Unicode's NFC"] += 1
         items += entry_items
     if faults:
         raise UserError("\n".join(faults))
     for name in ("paradigm", "phenomenon"):
-        first_items = {getattr(item, name): item for item in reversed(items)}  # by label
-        labels: dict[str, str] = {}  # {plain text: label}
+        first_items: dict[str, Pair | Design] = {}  # by label
+        for item in items:
+            first_items.setdefault(getattr(item, name), item)
+        label_by_look: dict[str, str] = {}
         for label, item in first_items.items():
-            first_label = labels.setdefault(plain(label, "NFC"), label)
-            if first_label != label:
+            same_look = label_by_look.setdefault(plain(label, "NFC"), label)
+            if same_look != label:
                 raise UserError(
-                    f"{item.location}: the {name} is {label!a}, and elsewhere {first_label!a}, "
+                    f"{item.location}: the {name} is {label!a}, and elsewhere {same_look!a}, "
                     "which look the same; expected one text. Change one of them with 'rename'."
                 )
     declared.check_phenomena({item.paradigm for item in items})
@@ -119,8 +122,8 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
 def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
     """Yield an item's row, or a row for each condition with its sentence as both good and bad.
 
-    ``key`` identifies the item. The critical region of a condition spans all its regions that
-    predictions and effects name.
+    ``key`` identifies the item. The critical region of a condition spans all the regions that
+    predictions and effects name, since engines score no tokens outside of it.
     """
     labels = {"lang": item.lang, "phenomenon": item.phenomenon, "paradigm": item.paradigm}
     origin = {"treebank": None, "file": item.file, "sent_id": item.id, "line": item.line}
@@ -136,19 +139,18 @@ def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
     formula_regions = frozenset().union(*(formula.regions for formula in formulas))
     for condition in item.conditions:
         sentence, spans = condition.sentence, condition.spans
-        whole_span = (0, len(sentence))
-        # Engines that score token by token skip tokens outside of the critical region.
+        sentence_span = (0, len(sentence))
         compared = []
-        for region, span in zip((*condition.regions, WHOLE), (*spans, whole_span), strict=True):
+        for region, span in zip((*condition.regions, WHOLE), (*spans, sentence_span), strict=True):
             if (region, condition.name) in formula_regions and span[0] < span[1]:
                 compared.append(span)
-        compared = compared or [whole_span]
-        first, last = min(compared)[0], max(end for _, end in compared)
+        compared = compared or [sentence_span]
+        start, end = min(compared)[0], max(region_end for _, region_end in compared)
         yield {
             "item_id": item_id(key, condition.name),
             "good": sentence,
             "bad": sentence,
-            **Regions(first, last, first, last)._asdict(),
+            **Regions(start, end, start, end)._asdict(),
             **columns,
             "item": key,
             "condition": condition.name,
@@ -199,24 +201,23 @@ def build_items(
     declared = Declaration.read(declaration)
     accounts: list[Account] = []
     groups: dict[tuple[str, str], list[tuple[str, Pair | Design]]] = {}
-    copies: Counter[tuple[str, ...]] = Counter()  # of items so far, by content
+    counts: Counter[tuple[str, ...]] = Counter()  # of items so far, by content
     for item in read_items(declared, named_files(declared, files, sources), accounts):
         if item.lang == lang:
             content = _content(item)
             key = item_id(benchmark, *content)
-            if copies[content]:  # A copy's id depends on the number of copies before.
-                key = item_id(key, copies[content])
-            copies[content] += 1
+            if counts[content]:  # a copy: its id also depends on the number of copies before
+                key = item_id(key, counts[content])
+            counts[content] += 1
             groups.setdefault((item.phenomenon, item.paradigm), []).append((key, item))
-    declared.check_number(lang, copies.total())
+    declared.check_number(lang, counts.total())
     chosen = [keyed_item for group in groups.values() for keyed_item in evenly(group, most)]
     rows = [row for key, item in chosen for row in _rows(item, key, declared.unit)]
     types = {**EXTRA, **dict(ITEMS.columns)}
     columns = dict.fromkeys(name for row in rows for name in row)
     arrays = {name: pa.array([row.get(name) for row in rows], types.get(name)) for name in columns}
     write_table(pa.table(arrays), ITEMS, output)
-    identical = sum(row.get("identical", False) for row in rows)
-    if identical:
+    if identical := sum(row.get("identical", False) for row in rows):
         log.warning("%s: %d of %d pairs are twice the same sentence", output, identical, len(rows))
     repeated = len(chosen) - len({(item.paradigm, *item.sentences) for _, item in chosen})
     if repeated:
@@ -261,7 +262,6 @@ def _with_ratings(
     if all(item.more["rating"] is None for item in rated):
         raise UserError(
             f"{', '.join(ratings.patterns)}: no sentence of column {ratings.sentence!r} is one of "
-            f"{', '.join(data.patterns)}, such as {next(iter(means), '')!r}; correct 'sentence' of "
-            "'rating'."
+            f"{', '.join(data.patterns)} ({next(iter(means), '')!r}); correct 'rating.sentence'."
         )
     return rated

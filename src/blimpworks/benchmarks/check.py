@@ -6,6 +6,7 @@ measures such as mean lengths, and findings such as "error: 2 pairs of the same 
 the locations of the pairs in the files.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -21,12 +22,13 @@ from jinja2 import Environment, FileSystemLoader
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.analysis.baselines import GROUP, ahead, baseline_rows, frequency, frequency_code
-from blimpworks.benchmarks import layouts
+from blimpworks.benchmarks import differences
 from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.build import read_items
 from blimpworks.benchmarks.designs import SENTENCE, Design
+from blimpworks.benchmarks.differences import count_words
 from blimpworks.benchmarks.files import local_files, rows_in
-from blimpworks.benchmarks.layouts import Pair, by_paradigm, count_words
+from blimpworks.benchmarks.layouts import Pair, by_paradigm
 from blimpworks.benchmarks.paper import Declared
 from blimpworks.benchmarks.predictions import Prediction, chance_of
 from blimpworks.benchmarks.readers import NO_VALUE
@@ -38,8 +40,8 @@ from blimpworks.items import evenly
 
 ERROR, WARNING, NOTE = SEVERITIES = ("error", "warning", "note")
 OUTLIER_SHARE, OUTLIER_PAIRS = 0.1, 10
-"""A change between sentences is an outlier if a smaller share of the paradigm's pairs has it.
-Paradigms with fewer than ``OUTLIER_PAIRS`` pairs are not searched for outliers."""
+"""A change between sentences is an outlier if a smaller share of the paradigm's pairs has it. Only
+paradigms with ``OUTLIER_PAIRS`` pairs, of which half have the same change, are searched."""
 DECISIVE_SHARE, DECISIVE_PAIRS = 0.75, 20
 """Smallest share of a paradigm's pairs that a decisive measure gets right, and smallest number of
 pairs of such a paradigm."""
@@ -58,6 +60,7 @@ Segments = list[tuple[str, str | None]]
 CountTokens = Callable[[Sequence[str]], list[int]]
 """Function that returns the number of tokens of each sentence."""
 counted = partial(shared.counted, form=",")
+"""Function that returns a number with its noun, such as "1,200 pairs" or "1 pair"."""
 
 
 def _marked(sentence: str, start: int, end: int) -> str:
@@ -80,8 +83,9 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
         yield from account.lines()
     licences = [declared.licence, *(row.licence for row in declared.sources_of(declared.data))]
     yield f"  licence: {', '.join(filter(None, dict.fromkeys(licences))) or 'not stated'}"
+    groups = by_paradigm(items)
     paradigms: dict[tuple[str, str], dict[str, int]] = {}
-    for (lang, phenomenon, paradigm), group in by_paradigm(items).items():
+    for (lang, phenomenon, paradigm), group in groups.items():
         paradigms.setdefault((lang, phenomenon), {})[paradigm] = len(group)
     for (lang, phenomenon), counts in paradigms.items():
         listed = ", ".join(f"{paradigm} {n:,}" for paradigm, n in counts.items())
@@ -94,10 +98,9 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
         good = sum(isinstance(item, Pair) and item.more["acceptable"] for item in items)
         yield f"  acceptable: {good:,}, not acceptable: {len(items) - good:,}"
     yield "such as"
-    # First items of paradigms go first, so that many paradigms have one.
-    first_of = {(item.lang, item.paradigm): item for item in reversed(items)}
-    first = [item for item in items if item is first_of[item.lang, item.paradigm]]
-    further = [item for item in items if item is not first_of[item.lang, item.paradigm]]
+    # The first items of paradigms precede all other items, so that many paradigms have an example.
+    first = [group[0] for group in groups.values()]
+    further = [item for group in groups.values() for item in group[1:]]
     for item in [*evenly(first, show), *evenly(further, max(show - len(first), 0))]:
         yield f"  {item.location}  id {item.id}  {item.paradigm}"
         if isinstance(item, Design):
@@ -136,50 +139,59 @@ def token_counter(path: Path) -> CountTokens:
 
 
 def _measures(
-    rows: pd.DataFrame, lang: str, count: CountTokens | None
+    rows: pd.DataFrame, lang: str, count_tokens: CountTokens | None
 ) -> Iterator[tuple[str, str, str]]:
     """Yield name, means of good and bad sentences ("4.0 : 5.1"), and a reason for each measure.
 
     ``rows`` are the items of a paradigm. The reason is empty unless the measure alone tells good
-    from bad sentences: "fewer words 90.0 % [80.0, 95.0]" says that in 90 % of the pairs the good
-    sentence has fewer words. A pair with equal numbers is half a pair.
+    from bad sentences (``_reason``). Items with options or several conditions have no measures.
     """
     paired = bool(rows["acceptable"].isna().all())
-    sides = rows["good"], rows["bad"]
+    good_sentences, bad_sentences = rows["good"], rows["bad"]
     if not paired:  # single sentences, which are in the column good
         acceptable = rows["acceptable"].astype(bool)
-        sides = rows["good"][acceptable], rows["good"][~acceptable]
-    if not all(map(len, sides)) or rows["chance"].notna().any():
+        good_sentences, bad_sentences = rows["good"][acceptable], rows["good"][~acceptable]
+    if good_sentences.empty or bad_sentences.empty or rows["chance"].notna().any():
         return
     functions: dict[str, Callable[[pd.Series], Any]] = {
         "characters": lambda sentences: sentences.str.len(),
         "words": lambda sentences: sentences.map(count_words),
     }
-    if count:
-        functions["tokens"] = lambda sentences: count([*sentences])
+    if count_tokens:
+        functions["tokens"] = lambda sentences: count_tokens([*sentences])
     if code := frequency_code(lang):
         functions["Zipf"] = lambda sentences: sentences.map(lambda s: frequency(s, code))
     for name, function in functions.items():
-        good, bad = (pd.Series([*function(side)], dtype=float) for side in sides)
+        good = pd.Series([*function(good_sentences)], dtype=float)
+        bad = pd.Series([*function(bad_sentences)], dtype=float)
         n = min(len(good), len(bad))
         if paired:
-            right = ahead(good, bad)
+            share = ahead(good, bad) / n
         else:
             # Without pairs, the share is over all combinations of a good and a bad sentence. It
-            # follows from the statistic U of Mann and Whitney.
-            ranks = pd.concat([good, bad]).rank()[: len(good)]
-            u = float(ranks.sum() - len(good) * (len(good) + 1) / 2)
-            right = u / max(len(good), len(bad))  # share x n
-        share, reason = right / n, ""
-        low, high = wilson(right, n)
-        decides = share >= DECISIVE_SHARE or share <= 1 - DECISIVE_SHARE
-        if decides and n >= DECISIVE_PAIRS and not low <= 0.5 <= high:
-            direction = "more frequent words" if name == "Zipf" else f"more {name}"
-            if share < 0.5:
-                share, low, high = 1 - share, 1 - high, 1 - low
-                direction = "rarer words" if name == "Zipf" else f"fewer {name}"
-            reason = f"{direction} {100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
-        yield name, f"{good.mean():.1f} : {bad.mean():.1f}", reason
+            # follows from the statistic U of Mann and Whitney, the number of combinations in which
+            # the good sentence has the larger number.
+            ranks_of_good = pd.concat([good, bad]).rank()[: len(good)]
+            u = float(ranks_of_good.sum() - len(good) * (len(good) + 1) / 2)
+            share = u / (len(good) * len(bad))
+        yield name, f"{good.mean():.1f} : {bad.mean():.1f}", _reason(name, share, n)
+
+
+def _reason(measure: str, share: float, n: int) -> str:
+    """Say how a measure alone tells good from bad sentences; "" if it does not.
+
+    ``share`` of ``n`` pairs have the larger number in the good sentence, or half of it for equal
+    numbers. The share 0.1 of words gives "fewer words 90.0 % [80.0, 95.0]".
+    """
+    low, high = wilson(share * n, n)
+    is_decisive = share >= DECISIVE_SHARE or share <= 1 - DECISIVE_SHARE
+    if not is_decisive or n < DECISIVE_PAIRS or low <= 0.5 <= high:
+        return ""
+    direction = "more frequent words" if measure == "Zipf" else f"more {measure}"
+    if share < 0.5:
+        share, low, high = 1 - share, 1 - high, 1 - low
+        direction = "rarer words" if measure == "Zipf" else f"fewer {measure}"
+    return f"{direction} {100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
 
 
 def _chance(item: Design) -> float | None:
@@ -192,7 +204,7 @@ def _chance(item: Design) -> float | None:
 
 
 def measures(
-    items: Items, changes: Sequence[str], count: CountTokens | None
+    items: Items, changes: Sequence[str], count_tokens: CountTokens | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return a row of measures for each paradigm, and a line for each decided paradigm.
 
@@ -210,18 +222,19 @@ def measures(
         for item in items
     )
     baselines = baseline_rows(frame)
-    baselines["share"] = baselines["correct"] / baselines["n"]
-    shares = baselines.set_index("baseline").groupby(GROUP, sort=False)["share"]
+    baselines["accuracy"] = baselines["correct"] / baselines["n"]
+    accuracies = baselines.set_index("baseline").groupby(GROUP, sort=False)["accuracy"]
     rows, decisive = [], []
     for key, group in frame.groupby(GROUP, sort=False):
         lang, _, paradigm = map(str, key)
         row: dict[str, Any] = {"lang": lang, "paradigm": paradigm, "n": len(group)}
         if changes:
-            change, n = Counter(changes[i] for i in group.index).most_common(1)[0]
-            row |= {"mostly": change, "share": f"{100 * n / len(group):.0f} %"}
-        measured = [*_measures(group, lang, count)]
+            change, n_changed = Counter(changes[i] for i in group.index).most_common(1)[0]
+            row |= {"mostly": change, "share": f"{100 * n_changed / len(group):.0f} %"}
+        measured = [*_measures(group, lang, count_tokens)]
         row |= {name: means for name, means, _ in measured}
-        row |= {str(name): f"{100 * share:.1f} %" for name, share in shares.get_group(key).items()}
+        for baseline, accuracy in accuracies.get_group(key).items():
+            row[str(baseline)] = f"{100 * accuracy:.1f} %"
         rows.append(row)
         if reasons := "; ".join(reason for _, _, reason in measured if reason):
             decisive.append(f"{lang} {paradigm}, {len(group):,}: {reasons}")
@@ -270,25 +283,23 @@ def _finding(severity: str, locations: Sequence[str], noun: str, text: str) -> F
     return Finding(severity, f"{counted(len(locations), noun)} {text}", locations)
 
 
-def _equal_groups(items: Items, key: Callable[[Pair | Design], Hashable]) -> Iterator[Items]:
-    """Yield the groups of two or more items for which ``key`` returns the same."""
+def _groups(items: Items, key: Callable[[Pair | Design], Hashable]) -> list[Items]:
+    """Group the items for which ``key`` returns the same."""
     groups: dict[Hashable, list[Pair | Design]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
-    yield from (group for group in groups.values() if len(group) > 1)
+    return [*groups.values()]
 
 
 def _sentence_findings(items: Items, unit: str) -> Iterator[Finding]:
     """Find copies of items, and sentences that are empty or damaged."""
-    groups = [*_equal_groups(items, _content)]
-    text = f"with copies, {sum(map(len, groups)) - len(groups):,} more than are needed"
-    yield _finding(WARNING, [*map(_line, groups)], unit, text)
-    near_copies = []
-    same_plain = _equal_groups(items, lambda item: (item.lang, *map(plain, item.sentences)))
-    for group in same_plain:
-        first_copies = {_content(item): item for item in reversed(group)}
-        if len(first_copies) > 1:
-            near_copies.append(_line([*first_copies.values()][::-1]))
+    groups = _groups(items, _content)
+    copies = [_line(group) for group in groups if len(group) > 1]
+    text = f"with copies, {len(items) - len(groups):,} more than are needed"
+    yield _finding(WARNING, copies, unit, text)
+    distinct = [group[0] for group in groups]
+    near_groups = _groups(distinct, lambda item: (item.lang, *map(plain, item.sentences)))
+    near_copies = [_line(group) for group in near_groups if len(group) > 1]
     text = "with copies that differ only in spaces, normalisation or invisible characters"
     yield _finding(WARNING, near_copies, unit, text)
     lines = [(text, f"{item.location}: {text!r}") for item in items for text in item.sentences]
@@ -300,30 +311,31 @@ def _sentence_findings(items: Items, unit: str) -> Iterator[Finding]:
 
 
 def _pair_findings(pairs: Sequence[Pair], changes: Sequence[str]) -> Iterator[Finding]:
-    """Find contradictions between pairs, and outliers among the ``changes`` within pairs."""
+    """Find contradictions between pairs, and outliers among their ``changes`` ("exchanged 1")."""
     same = [f"{item.location}: {item.good}" for item in pairs if item.good == item.bad]
     yield _finding(ERROR, same, "pair", "of the same sentence twice: always a tie")
-    real = [item for item in pairs if item.good != item.bad]
+    distinct = [item for item in pairs if item.good != item.bad]
     lines_by_difference: dict[str, list[str]] = {}
-    for item in real:
-        if difference := layouts.same_but_for(item.good, item.bad):
+    for item in distinct:
+        if difference := differences.non_verbal_difference(item.good, item.bad):
             line = f"{item.location}: {item.good!r} | {item.bad!r}"
             lines_by_difference.setdefault(difference, []).append(line)
     for difference, lines in lines_by_difference.items():
-        severity = WARNING if difference == layouts.DIVISION else ERROR
+        severity = WARNING if difference == differences.DIVISION else ERROR
         yield _finding(severity, lines, "pair", f"whose sentences differ only in {difference}")
-    by_good = {(item.lang, item.good): item for item in reversed(real)}
-    by_pair = {_content(item): item for item in reversed(real)}
-    swapped: dict[Hashable, str] = {}  # a line for both pairs, by their sentences
+    # Reversed, so that a key has its first pair.
+    by_good = {(item.lang, item.good): item for item in reversed(distinct)}
+    by_content = {_content(item): item for item in reversed(distinct)}
+    swapped: dict[Hashable, str] = {}  # a line for two pairs, by the sentences that both have
     good_elsewhere = []
-    for item in real:
-        opposite = by_pair.get((item.lang, item.bad, item.good))
-        conflict = by_good.get((item.lang, item.bad))
-        if opposite is not None:
+    for item in distinct:
+        swapped_item = by_content.get((item.lang, item.bad, item.good))
+        contradiction = by_good.get((item.lang, item.bad))
+        if swapped_item is not None:
             key = item.lang, frozenset((item.good, item.bad))
-            swapped.setdefault(key, _line([item, opposite]))
-        elif conflict is not None:
-            line = f"bad in {item.location}, good in {conflict.location}: {item.bad}"
+            swapped.setdefault(key, _line([item, swapped_item]))
+        elif contradiction is not None:
+            line = f"bad in {item.location}, good in {contradiction.location}: {item.bad}"
             good_elsewhere.append(line)
     text = "swapped elsewhere, so that good is bad there"
     yield _finding(ERROR, [*swapped.values()], "pair", text)
@@ -334,40 +346,39 @@ def _pair_findings(pairs: Sequence[Pair], changes: Sequence[str]) -> Iterator[Fi
     outliers = []
     for item, change in zip(pairs, changes, strict=True):
         in_paradigm = counts[item.labels]
-        total = in_paradigm.total()
-        [(common, most)] = in_paradigm.most_common(1)
-        is_regular = total >= OUTLIER_PAIRS and most >= total / 2  # half have one change
-        if item.good != item.bad and is_regular and in_paradigm[change] < OUTLIER_SHARE * total:
-            outliers.append(f"{_line([item])} ({change}; in {item.paradigm} mostly {common})")
+        n_pairs = in_paradigm.total()
+        [(most_common, n_most_common)] = in_paradigm.most_common(1)
+        is_regular = n_pairs >= OUTLIER_PAIRS and n_most_common >= n_pairs / 2
+        if item.good != item.bad and is_regular and in_paradigm[change] < OUTLIER_SHARE * n_pairs:
+            outliers.append(f"{_line([item])} ({change}; in {item.paradigm} mostly {most_common})")
     yield _finding(NOTE, outliers, "pair", "with a difference that is rare in the paradigm")
 
 
-def _length_findings(items: Items, count: CountTokens | None) -> Iterator[Finding]:
+def _length_findings(items: Items, count_tokens: CountTokens | None) -> Iterator[Finding]:
     """Find sentences of over 1,024 tokens, then those of over 512 that have at most 1,024."""
     located = [(item.location, sentence) for item in items for sentence in item.sentences]
     sentences = [sentence for _, sentence in located]
-    if count:
-        sizes, note = count(sentences), ""
+    if count_tokens:
+        sizes, note = count_tokens(sentences), ""
     else:
         sizes = [round(TOKENS_PER_WORD * count_words(sentence)) for sentence in sentences]
         note = f" (estimated, {TOKENS_PER_WORD} a word; --tokenizer counts them)"
-    most = float("inf")
-    for limit in CONTEXT_LENGTHS:
-        locations = [
+    for limit, upper_limit in zip(CONTEXT_LENGTHS, (math.inf, *CONTEXT_LENGTHS), strict=False):
+        lines = [
             f"{location}: {size:,} tokens"
             for (location, _), size in zip(located, sizes, strict=True)
-            if limit < size <= most
+            if limit < size <= upper_limit
         ]
-        yield _finding(WARNING, locations, "sentence", f"of over {limit:,} tokens{note}")
-        most = limit
+        yield _finding(WARNING, lines, "sentence", f"of over {limit:,} tokens{note}")
 
 
 def _space_at_ends(declared: Declared, files: Mapping[str, Path]) -> Finding:
     """Find sentences of the files with white space at their ends, which reading removes."""
     locations = []
     for data in declared.data:
-        keys = [getattr(data, name, None) for name in SENTENCE_KEYS]
-        columns = [key for key in keys if isinstance(key, str)]
+        # A layout has only some of these keys.
+        values = [getattr(data, key, None) for key in SENTENCE_KEYS]
+        columns = [value for value in values if isinstance(value, str)]
         columns += getattr(data, "sentences", {}).values()
         for row in rows_in(data, files, declared.folder, Account("")) if columns else ():
             for column in dict.fromkeys(columns):
@@ -379,8 +390,8 @@ def _space_at_ends(declared: Declared, files: Mapping[str, Path]) -> Finding:
     return _finding(WARNING, locations, "sentence", text)
 
 
-def check(declared: Declared, sources: Path, count: CountTokens | None = None) -> Check:
-    """Check a benchmark's items; estimate tokens without ``count``. UserError if malformed."""
+def check(declared: Declared, sources: Path, count_tokens: CountTokens | None = None) -> Check:
+    """Check a benchmark's items; without ``count_tokens``, estimate numbers of tokens."""
     files = local_files(declared.folder) | declared.source_files(sources)
     items = read_items(declared, files, [])
     unit = declared.unit
@@ -388,11 +399,11 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
     findings = [_space_at_ends(declared, files), *_sentence_findings(items, unit)]
     changes: list[str] = []
     if unit == "pair":
-        changes = [layouts.pattern(item.good, item.bad) for item in pair_items]
+        changes = [differences.change_between(item.good, item.bad) for item in pair_items]
         findings += _pair_findings(pair_items, changes)
     elif unit == "sentence":
         lines = []
-        for group in _equal_groups(items, _content):
+        for group in _groups(items, _content):
             if len({item.more["acceptable"] for item in group}) > 1:
                 lines.append(_line(group))
         findings.append(_finding(ERROR, lines, "sentence", "acceptable here and not there"))
@@ -401,10 +412,10 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
         same = [item for item in designs if len(item.sentences) < len(item.conditions)]
         text = "with the same sentence in several conditions"
         findings.append(_finding(WARNING, [_line([item]) for item in same], "item", text))
-    rows, decided = measures(items, changes, count)
+    rows, decided = measures(items, changes, count_tokens)
     number = f"{len(decided)} of {counted(len(rows), 'paradigm')}"
     text = f"in {number} one measure alone tells good from bad sentences"
-    findings += [Finding(WARNING, text, decided), *_length_findings(items, count)]
+    findings += [Finding(WARNING, text, decided), *_length_findings(items, count_tokens)]
     lacking = [lang for lang in declared.languages if not frequency_code(lang)]
     if unit != "item":
         text = "no frequencies of words, for which wordfreq has no list or no library here"

@@ -1,9 +1,10 @@
 """Declare the commands for benchmarks that are declared as data, in a ``benchmark.yaml``.
 
 Commands of campaigns build items, judge models' scores on them, and read released accuracies. Other
-commands help authors to check a benchmark, draft its declaration, or have people judge it. With
-``calls=``, a command calls that function with the arguments of the same names. With ``recorded=``,
-its body runs in a job; with the name of a function alone, the body opens the job.
+commands help authors to check a benchmark, draft its declaration, or have people judge it.
+
+A job records its inputs and products. ``@command(calls=…)`` runs the named function in a job, with
+the arguments of the same names; ``recorded=`` runs the body in a job. Other bodies open it.
 """
 
 from collections.abc import Mapping
@@ -71,7 +72,7 @@ def _declare_reader(name: str, text: str, packages: tuple[str, ...]) -> declare.
         sources: Path = SOURCES,
         output: Path = shared.OUTPUT,
     ) -> None:
-        pass
+        pass  # ``calls`` states the function
 
     read.__name__, read.__doc__ = name, text
     calls = f"{PACKAGE}.accuracies:{name}"
@@ -106,7 +107,7 @@ def _declare_judge(name: str, text: str, packages: tuple[str, ...]) -> declare.D
         from blimpworks.judging.judge import Rules
 
         rules = Rules(method, ties, near_tie, unknown)
-        # ``declared`` is the command below, whose job ``judge_each`` opens.
+        # ``judge_each`` opens the job of the command that is declared below.
         shared.judge_each(declared, getattr(verdicts, name), rules, items, scores, output)
 
     judge.__name__, judge.__doc__ = name, text
@@ -183,13 +184,13 @@ def new_benchmark(
 ) -> None:
     """Write a draft of a declaration, guessed from the headings and values of its files."""
     from blimpworks.benchmarks.check import preview
-    from blimpworks.benchmarks.drafts import guess_declaration
+    from blimpworks.benchmarks.drafts import INCOMPLETE, guess_declaration
     from blimpworks.benchmarks.paper import find_declared
 
     lines = [*guess_declaration(files, folder, authors, lang)]
     for line in lines:
         typer.echo(line)
-    if "is not complete" not in lines[-1]:  # the last line says what an incomplete draft lacks
+    if INCOMPLETE not in lines[-1]:
         for line in preview(find_declared(str(folder)), folder, 3):
             typer.echo(line)
 

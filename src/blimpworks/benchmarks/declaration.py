@@ -20,11 +20,11 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from blimpworks.benchmarks import entries
 from blimpworks.benchmarks.entries import Code, Column, Files, Values, as_list
-from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, distinct, parse_yaml
+from blimpworks.campaign.settings.base import Methods, Positive, TiePolicy, parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.strict import DrawnLabel, Label, Strict
 
@@ -33,7 +33,7 @@ KEYS_OF_KINDS = {
     "ratings": {"side", "rating", "headings", "person"},
     "accuracies": {"accuracy", "n"},
 }
-"""Keys of ``People`` that one kind of judgements has and another kind lacks."""
+"""Keys of ``People`` that only some kinds of judgements may have, by kind."""
 
 
 class People(Files):
@@ -48,7 +48,7 @@ class People(Files):
     correct: Column | None = None
     """Column that tells whether the person chose the good sentence, by the values ``right``."""
     right: Values = (1, True, "good")
-    """Values that mean a right choice, in column ``correct`` or in columns by ``headings``."""
+    """Values that mean a right choice, in column ``correct`` or in the columns of ``headings``."""
     side: Column | None = None
     """Column that says of which sentence a rating is: ``good`` or ``bad``."""
     rating: Column | None = None
@@ -79,8 +79,8 @@ class People(Files):
             raise ValueError(f"{expected} must be given for {self.kind}")
         if self.answer and (self.kind != "choices" or not has_headings):
             raise ValueError("answer is of choices with headings")
-        foreign_keys = self.model_fields_set - KEYS_OF_KINDS[self.kind]
-        foreign_keys &= frozenset().union(*KEYS_OF_KINDS.values())
+        keys_of_some_kinds = set().union(*KEYS_OF_KINDS.values())
+        foreign_keys = self.model_fields_set & (keys_of_some_kinds - KEYS_OF_KINDS[self.kind])
         if foreign_keys:
             raise ValueError(f"{min(foreign_keys)} is a key of another kind than {self.kind}")
         return self
@@ -108,8 +108,8 @@ class Perplexities(Files):
     perplexity: Column
 
 
-def _right_of(entry: entries.LabelledFiles) -> str:
-    # In the layouts choices and alternatives, the key ``right`` names a column.
+def _rule_for_predictions(entry: entries.LabelledFiles) -> str:
+    # In other layouts, all predictions must hold; the key ``right`` of some of them names a column.
     return entry.right if isinstance(entry, entries.Predictions) else "all"
 
 
@@ -138,9 +138,7 @@ class Declaration(Strict):
     """Expected number of items: the same in each language, or a number for each; null: no check."""
     phenomena: Mapping[str, tuple[str, ...]] = Field(default={})
     """Patterns of the paradigms of each phenomenon (``*`` is any text), in the order of tables."""
-    methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] | None = (
-        None
-    )
+    methods: Methods | None = None
     """Methods of judgement; exhibits show the first. null: the defaults of the unit."""
     ties: TiePolicy = "wrong"
     """Value of a tie in the variant "published"; in "corrected" it is half."""
@@ -162,8 +160,8 @@ class Declaration(Strict):
                 f"data has items of several kinds ({', '.join(sorted(units))}), which are judged "
                 "in different ways: declare a benchmark for each"
             )
-        if len({*map(_right_of, self.data)}) > 1:
-            raise ValueError("right must be all or mean in the whole of data")
+        if len({*map(_rule_for_predictions, self.data)}) > 1:
+            raise ValueError("right must be the same, all or mean, in all entries of data")
         if isinstance(self.items, Mapping) and {*self.items} != {*self.languages}:
             raise ValueError("items must name the languages of the benchmark")
         return self
@@ -183,7 +181,7 @@ class Declaration(Strict):
     @property
     def right(self) -> str:
         """``all`` if an item is right or wrong, ``mean`` if its share of predictions counts."""
-        return _right_of(self.data[0])
+        return _rule_for_predictions(self.data[0])
 
     @property
     def folder(self) -> Path:
@@ -198,17 +196,15 @@ class Declaration(Strict):
         """Language of the benchmark; None if there are several."""
         return next(iter(self.languages)) if len(self.languages) == 1 else None
 
-    def expected(self, lang: str) -> int | None:
+    def declared_number(self, lang: str) -> int | None:
         """Return the declared number of items of a language; None if none is declared."""
         return self.items.get(lang) if isinstance(self.items, Mapping) else self.items
 
     def check_number(self, lang: str, count: int) -> None:
         """Raise UserError if a language has no items, or not the declared number of items."""
-        expected = self.expected(lang)
+        expected = self.declared_number(lang)
         if count == 0:
-            raise UserError(
-                f"{self.path}: the files have no item of language {lang!r}; correct 'lang'."
-            )
+            raise UserError(f"{self.path}: no item is of language {lang!r}; correct 'lang'.")
         if expected is not None and count != expected:
             raise UserError(
                 f"{self.path}: the files have {count:,} items of {lang!r}, and 'items' says "
@@ -217,24 +213,23 @@ class Declaration(Strict):
 
     @cached_property
     def phenomenon_of(self) -> Callable[[str], str | None]:
-        """Function that returns the phenomenon of a paradigm; None if none are declared.
+        """``_find_phenomenon`` with a cache, since it is called for each row of the files."""
+        return cache(self._find_phenomenon)
 
-        It raises UserError for a paradigm that fits no declared phenomenon.
+    def _find_phenomenon(self, paradigm: str) -> str | None:
+        """Return the phenomenon of a paradigm; None if the benchmark declares no phenomena.
+
+        Raises UserError for a paradigm that fits no declared phenomenon.
         """
-
-        @cache
-        def phenomenon_of(paradigm: str) -> str | None:
-            for phenomenon, patterns in self.phenomena.items():
-                if any(fnmatchcase(paradigm, pattern) for pattern in patterns):
-                    return phenomenon
-            if self.phenomena:
-                raise UserError(
-                    f"paradigm {paradigm!r} is of no phenomenon of {self.label}; add it to one "
-                    f"of 'phenomena' ({', '.join(self.phenomena)})."
-                )
-            return None
-
-        return phenomenon_of
+        for phenomenon, patterns in self.phenomena.items():
+            if any(fnmatchcase(paradigm, pattern) for pattern in patterns):
+                return phenomenon
+        if self.phenomena:
+            raise UserError(
+                f"paradigm {paradigm!r} is of no phenomenon of {self.label}; add it to one of "
+                f"'phenomena' ({', '.join(self.phenomena)})."
+            )
+        return None
 
     def check_phenomena(self, paradigms: Collection[str]) -> None:
         """Raise UserError for a pattern of ``phenomena`` that fits none of the ``paradigms``."""

@@ -29,10 +29,11 @@ from blimpworks.errors import UserError
 from blimpworks.files import load_json
 from blimpworks.items import APART
 
-OPTION, RIGHT = "option", "right"
-"""Region of an option after its context, and condition with the right option."""
-SENTENCE, CRITICAL = "sentence", "critical"
-"""Regions of a sentence whose regions are not declared in columns."""
+SENTENCE, CRITICAL, OPTION = "sentence", "critical", "option"
+"""Names of regions in layouts without columns of regions: the full sentence, its critical region,
+and an option after its context."""
+RIGHT = "right"
+"""Name of the condition with the right option."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +53,17 @@ class Condition:
     def joined(
         cls, name: str, row: Row, regions: tuple[str, ...], texts: tuple[str, ...], joined_by: str
     ) -> "Condition":
-        """Make a condition by joining the texts of its regions, which may be empty."""
-        spans, end = [], 0
+        """Make a condition by joining the texts of its regions, which may be empty.
+
+        The texts "It", "" and "rains." make "It rains." with the spans (0, 2), (2, 2) and (3, 9).
+        """
+        spans, sentence = [], ""
         for region_text in texts:
-            start = end + len(joined_by) if region_text and end else end
-            end = start + len(region_text)
-            spans.append((start, end))
-        sentence = joined_by.join(filter(None, texts))
+            if region_text and sentence:
+                sentence += joined_by
+            start = len(sentence)
+            sentence += region_text
+            spans.append((start, len(sentence)))
         return cls(name, row, sentence, regions, tuple(spans), texts)
 
 
@@ -124,7 +129,7 @@ def designs(rows: Rows, data: entries.Designs, declared: Declaration) -> Iterato
             span = (len(sentence) - len(word), len(sentence))
             group.append(Condition(name, row, sentence, (CRITICAL,), (span,)))
         for name, column in data.sentences.items():
-            # A template is no column of the row, and only blank if its columns may be empty.
+            # A template (no column of the row) is filled only if its columns may be empty.
             may_be_empty = column in row.account.allow_empty or column not in row.cells
             if may_be_empty and not as_text(cell(row, column)).strip():
                 continue
@@ -174,23 +179,24 @@ def suites(rows: Rows, data: entries.Suites, declared: Declaration) -> Iterator[
         # The paradigm is the suite's name, unless the pattern of files has a column for it.
         name_cell = {"paradigm": row.cells.get("meta.name") or PurePosixPath(row.file).stem}
         for number, item in enumerate(items, start=1):
-            record = replace(row, cells={**name_cell, **row.cells}, line=number)
+            # The locations of items have the item's number, as a suite has no lines.
+            item_row = replace(row, cells={**name_cell, **row.cells}, line=number)
             condition_records = item.get("conditions") if isinstance(item, Mapping) else None
             if not isinstance(condition_records, list) or not condition_records:
                 raise UserError(
-                    f"{record.location}: the item is {item!r:.60}; expected one with a list of "
+                    f"{item_row.location}: the item is {item!r:.60}; expected one with a list of "
                     "'conditions'. Correct the file."
                 )
-            joiner = joiner_in(record, data, declared)
-            group = [_suite_condition(record, value, joiner) for value in condition_records]
+            joiner = joiner_in(item_row, data, declared)
+            group = [_suite_condition(item_row, record, joiner) for record in condition_records]
             yield _make_design(group, str(item.get("item_number", number)), entry, declared)
 
 
-def _suite_condition(row: Row, value: Any, joiner: str) -> Condition:
+def _suite_condition(row: Row, record: Any, joiner: str) -> Condition:
     try:
-        name = value["condition_name"]
-        regions = tuple(str(region["region_number"]) for region in value["regions"])
-        texts = tuple(strip(row, "content", region["content"]) for region in value["regions"])
+        name = record["condition_name"]
+        regions = tuple(str(region["region_number"]) for region in record["regions"])
+        texts = tuple(strip(row, "content", region["content"]) for region in record["regions"])
     except (KeyError, TypeError, AttributeError) as error:
         raise UserError(
             f"{row.location}: a condition of the item has no {error}; expected condition_name, "
@@ -221,14 +227,13 @@ def _make_design(
         )
     spans: dict[Region, Span] = {}
     for condition in group:
-        named = condition.regions
-        if repeated := [region for region in named if named.count(region) > 1]:
+        regions = condition.regions
+        if repeated := [region for region in regions if regions.count(region) > 1]:
             raise UserError(
                 f"{row.location}: condition {condition.name!r} of item {name!r} has the region "
-                f"{repeated[0]!r} twice; expected distinct ones. Correct the file, or 'item' and "
-                "'region'."
+                f"{repeated[0]!r} twice; correct the file, or 'item' and 'region'."
             )
-        for region, span in zip(condition.regions, condition.spans, strict=True):
+        for region, span in zip(regions, condition.spans, strict=True):
             spans[region, condition.name] = span
     formulas: list[Formula] = []
     try:
@@ -240,12 +245,12 @@ def _make_design(
         lacking = formula.regions - spans.keys() - {(WHOLE, condition) for condition in names}
         if lacking:
             region, lacking_condition = min(lacking)
-            regions = dict.fromkeys(region for region, _ in spans)
+            listed = ", ".join(dict.fromkeys(region for region, _ in spans))
             raise UserError(
                 f"{row.location}: {type(formula).__name__.lower()} {formula.text!r} names region "
                 f"{region!r} of condition {lacking_condition!r}, which item {name!r} lacks; it has "
-                f"the conditions {', '.join(names)} and the regions {', '.join(regions)}. Correct "
-                "the formula or the item."
+                f"the conditions {', '.join(names)} and the regions {listed}. Correct the formula "
+                "or the item."
             )
     compared_regions = frozenset().union(*(formula.regions for formula in formulas))
     if any(start == end for key, (start, end) in spans.items() if key in compared_regions):
@@ -264,8 +269,8 @@ def alternatives(rows: Rows, data: entries.Alternatives, declared: Declaration) 
     """Yield an item from each row, which has several options.
 
     The conditions are ``right``, ``wrong 1`` and so on, each with one option after the row's
-    context. For each wrong option, a prediction expects a lower surprisal of the right option.
-    Raises UserError for a row without a right option, or without a wrong option.
+    context. Predictions such as ``(*;%right%) < (*;%wrong 1%)`` expect a lower surprisal of the
+    right option. Raises UserError for a row without a right option, or without a wrong one.
     """
     region = WHOLE if data.compared == "sentence" else OPTION
     for row in rows:
@@ -280,19 +285,19 @@ def alternatives(rows: Rows, data: entries.Alternatives, declared: Declaration) 
                 f"{row.location} has one option, {texts[right]!r}; expected two or more. Correct "
                 "the file, or 'options' and 'split_by'."
             )
-        start = ""
+        context = ""
         if data.context:
             may_be_empty = data.context in row.account.allow_empty
             if not may_be_empty or as_text(cell(row, data.context)).strip():
-                start = text(row, data.context) + joiner_in(row, data, declared)
+                context = text(row, data.context) + joiner_in(row, data, declared)
         options = {RIGHT: texts[right]}
         options |= {f"wrong {number}": option for number, option in enumerate(wrong, start=1)}
         labels["more"] = {**labels["more"], "alternatives": len(options)}
         group = []
         for name, option in options.items():
-            end = len(start + option)
-            spans = ((0, end), (len(start), end))
-            group.append(Condition(name, row, start + option, (SENTENCE, OPTION), spans))
+            sentence = context + option
+            spans = ((0, len(sentence)), (len(context), len(sentence)))
+            group.append(Condition(name, row, sentence, (SENTENCE, OPTION), spans))
         predictions = tuple(
             f"({region};%{RIGHT}%) < ({region};%{name}%)" for name in options if name != RIGHT
         )
@@ -309,9 +314,8 @@ def _option_texts(row: Row, data: entries.Alternatives) -> list[str]:
         values = [cell(row, column) for column in columns]
     texts = []
     for number, (column, value) in enumerate(zip(columns, values, strict=True), start=1):
-        is_valid = isinstance(value, str)
-        if not as_text(value).strip():  # no option, as some rows have fewer than others
-            is_valid = column in row.account.allow_empty
+        is_empty = not as_text(value).strip()  # no option: some rows have fewer than others
+        is_valid = column in row.account.allow_empty if is_empty else isinstance(value, str)
         if not is_valid:
             raise UserError(
                 f"{row.location}: option {number} (column {column!r}) is {value!r:.60}; expected "
@@ -347,22 +351,19 @@ def _list_in(row: Row, column: str, separator: str | None) -> Sequence[object]:
 def _right_position(row: Row, right: entries.Answer | str, options: Sequence[str]) -> int:
     """Return the position of the right option, from 0. Raises UserError for none or several."""
     if isinstance(right, str):
-        # The column has the option's text.
         column, answer, names = right, text(row, right), [*options]
+    elif right.labels is None:
+        column, answer = right.column, comparable(cell(row, right.column))
+        names = [str(right.counts_from + position) for position in range(len(options))]
     else:
         column, answer = right.column, as_text(cell(row, right.column)).strip()
-        if right.labels is None:
-            answer = comparable(answer)
-            names = [str(right.counts_from + position) for position in range(len(options))]
-        else:
-            labels = right.labels
-            listed = _list_in(row, labels, None) if isinstance(labels, str) else labels
-            names = [as_text(label).strip() for label in listed][: len(options)]
+        labels = right.labels
+        listed = _list_in(row, labels, None) if isinstance(labels, str) else labels
+        names = [as_text(label).strip() for label in listed][: len(options)]
     positions = [n for n, name in enumerate(names) if name == answer and options[n]]
     if len(positions) != 1:
         raise UserError(
             f"{row.location}: {column!r} is {cell(row, column)!r:.60}, which fits {len(positions)} "
-            f"of the options {', '.join(map(repr, names))}; expected one. Correct 'right', or the "
-            "file."
+            f"of the options {', '.join(map(repr, names))}; expected one. Correct it, or 'right'."
         )
     return positions[0]

@@ -22,9 +22,9 @@ import yaml
 
 from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.declaration import declaration_in
+from blimpworks.benchmarks.differences import units
 from blimpworks.benchmarks.entries import Files, as_list
 from blimpworks.benchmarks.files import local_files, rows_in
-from blimpworks.benchmarks.layouts import units
 from blimpworks.benchmarks.paper import NAME
 from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.templates import comparable
@@ -35,7 +35,7 @@ from blimpworks.campaign.settings.campaign import CatalogueFiles
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
-from blimpworks.items import SIDES, Regions
+from blimpworks.items import Regions
 from blimpworks.tables import ITEMS, read_table
 from blimpworks.yaml_files import read_yaml
 
@@ -44,17 +44,19 @@ GUESSES: dict[str, Any] = read_yaml(Path(__file__).parent / "assets/guesses.yaml
 """Words and values from which the meaning of columns is guessed."""
 SENTENCE_UNITS = 2
 """Mean number of words (or characters without spaces) of a column; sentences have more."""
+INCOMPLETE = "is not complete"
+"""Words of the line about a draft with keys that the user must set."""
 EXPORTED = ("lang", "phenomenon", "paradigm", "good", "bad", *Regions._fields)
 PAIRS_FILE = "pairs.jsonl"
 
 
 @dataclass(slots=True)
 class Guess:
-    """A guessed entry of ``data``: its keys, and those that the user must set."""
+    """A guessed entry of ``data``: its keys, and keys that the user must set."""
 
     entry: dict[str, Any]
-    open: dict[str, str] = field(default_factory=dict)
-    """Choices for each key that is not clear, such as ``{"label": "one of a, b"}``."""
+    unclear: dict[str, str] = field(default_factory=dict)
+    """Keys that the user must set, with the choices, such as ``{"label": "one of a, b"}``."""
     languages: tuple[str, ...] = ()
     """Languages in the entry's column ``lang``."""
 
@@ -73,8 +75,8 @@ class Columns(dict[str, list[str]]):
             if not any(isinstance(value, list | dict) for value in cells):
                 self[name] = [as_text(value).strip() for value in cells]
 
-    def called(self, key: str) -> str | None:
-        """Return the first column with a usual heading of a key, or None."""
+    def for_key(self, key: str) -> str | None:
+        """Return the first column with a usual heading of a key, such as "uid" of paradigm."""
         return next((name for name in self if _snake(name) in GUESSES["headings"][key]), None)
 
     @property
@@ -95,8 +97,9 @@ class Columns(dict[str, list[str]]):
 
     def side(self, expected: Collection[str], excluded: Collection[str]) -> list[str]:
         """List text columns with an ``expected`` and no ``excluded`` word in their heading."""
-        has = {name: {*_snake(name).split("_")} for name in self.texts}
-        return [name for name in has if has[name] & {*expected} and not has[name] & {*excluded}]
+        words_of = {name: {*_snake(name).split("_")} for name in self.texts}
+        fitting = [name for name in words_of if words_of[name] & {*expected}]
+        return [name for name in fitting if not words_of[name] & {*excluded}]
 
     @property
     def labels(self) -> dict[str, tuple[list[str], list[str]]]:
@@ -143,20 +146,23 @@ def _is_data(headings: Sequence[str]) -> bool:
 
 
 def _alternates(columns: Columns, label: str, right: Sequence[str]) -> bool:
-    """Tell whether each two rows are a good and a bad sentence; nine in ten share half the words.
+    """Tell whether rows 1 and 2, rows 3 and 4, and so on, are pairs of a good and a bad sentence.
 
-    Words are ``units``; ``right`` has the labels of good sentences.
+    In nine of ten pairs, the sentences must have half of their words (``units``) in common.
+    ``right`` has the labels of good sentences.
     """
     is_good = [value in right for value in columns[label]]
-    if is_good[::2] != [not value for value in is_good[1::2]]:
-        return False
     texts = columns[columns.sentences[0]]
-    n_similar = 0
-    for first, second in zip(texts[::2], texts[1::2], strict=True):
-        first_units, second_units = Counter(units(first)), Counter(units(second))
+    if len(texts) % 2:
+        return False
+    similar = []
+    for first in range(0, len(texts), 2):
+        if is_good[first] == is_good[first + 1]:
+            return False
+        first_units, second_units = Counter(units(texts[first])), Counter(units(texts[first + 1]))
         longer = max(first_units.total(), second_units.total())
-        n_similar += (first_units & second_units).total() >= longer / 2
-    return n_similar >= 0.9 * len(texts) / 2
+        similar.append((first_units & second_units).total() >= longer / 2)
+    return sum(similar) >= 0.9 * len(similar)
 
 
 def _labelled_sentences(columns: Columns) -> Guess:
@@ -167,11 +173,12 @@ def _labelled_sentences(columns: Columns) -> Guess:
         return Guess({"layout": "sentences", "sentence": columns.sentences[0]}, keys)
     [(label, (right, wrong))] = columns.labels.items()
     entry = {"sentence": columns.sentences[0], "label": label}
-    item = columns.called("item")
+    item = columns.for_key("item")
     if item is not None:
-        is_right = [value in right for value in columns[label]]
-        # Each item must have both a right and a wrong row.
-        if len({*zip(columns[item], is_right, strict=True)}) < 2 * len({*columns[item]}):
+        rows = [*zip(columns[item], columns[label], strict=True)]
+        with_right = {name for name, value in rows if value in right}
+        with_wrong = {name for name, value in rows if value not in right}
+        if with_right != with_wrong:  # an item lacks a right or a wrong row
             item = None
     if item or _alternates(columns, label, right):
         named = {"item": item} if item else {}
@@ -198,15 +205,16 @@ def _two_sentences(columns: Columns) -> Guess:
 def _guess_layout(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Guess:
     if "items" in rows[0] and "predictions" in rows[0]:
         return Guess({"layout": "suites"})
-    condition, item = columns.called("condition"), columns.called("item")
+    condition, item = columns.for_key("condition"), columns.for_key("item")
     if condition and item:
         texts = [name for name in columns if name not in (condition, item)]
-        open_keys = {
+        unclear = {
             "regions": f"columns with the regions in order, of {', '.join(texts)}",
             "predictions": "formulas such as (verb;%match%) < (verb;%mismatch%)",
         }
-        return Guess({"layout": "conditions", "item": item, "condition": condition}, open_keys)
-    good, bad = (columns.side(GUESSES[a], GUESSES[b]) for a, b in (SIDES, SIDES[::-1]))
+        return Guess({"layout": "conditions", "item": item, "condition": condition}, unclear)
+    good = columns.side(GUESSES["good"], GUESSES["bad"])
+    bad = columns.side(GUESSES["bad"], GUESSES["good"])
     if len(good) == len(bad) == 1:
         return Guess({"layout": "pairs", "good": good[0], "bad": bad[0]})
     if len(columns.sentences) == 1 and columns.labels | columns.two_valued:
@@ -218,10 +226,10 @@ def _guess_layout(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Guess:
         if len(names) == 1:
             guess.entry[key] = names[0]
         else:
-            guess.open[key] = _either_of(names or columns.sentences)
+            guess.unclear[key] = _either_of(names or columns.sentences)
     if columns.labels:
         layouts = "choices, labelled_rows, sentences (docs/benchmarks.md)"
-        guess.open["layout"] = f"or {layouts}, by the labels in {', '.join(columns.labels)}"
+        guess.unclear["layout"] = f"or {layouts}, by the labels in {', '.join(columns.labels)}"
     return guess
 
 
@@ -236,24 +244,26 @@ def _guess_entry(name: str, folder: Path) -> Guess:
     headings = [*rows[0]]
     is_table = suffix in (".csv", ".tsv", ".xlsx") or "format" in keys
     if is_table and _is_data(headings):
+        # Name the columns column1, column2 and so on, and then the first of sentences "sentence",
+        # and the first of labels "label".
         names = [f"column{number}" for number in range(1, len(headings) + 1)]
         columns = Columns(_sample(Files(**keys, columns=names), folder))
-        roles = dict.fromkeys(columns.sentences[:1], "sentence")
-        roles |= dict.fromkeys([*columns.labels][:1], "label")
-        keys["columns"] = [roles.get(column, column) for column in names]
+        new_names = dict.fromkeys(columns.sentences[:1], "sentence")
+        new_names |= dict.fromkeys([*columns.labels][:1], "label")
+        keys["columns"] = [new_names.get(column, column) for column in names]
         rows = _sample(Files(**keys), folder)
     columns = Columns(rows)
     guess = _guess_layout(columns, rows)
     guess.entry = {"layout": guess.entry.pop("layout"), **keys, **guess.entry}
     taken = {value for value in guess.entry.values() if isinstance(value, str)}
     for key in ("paradigm", "phenomenon", "id"):
-        column = columns.called(key)
+        column = columns.for_key(key)
+        # Columns called paradigm and phenomenon are read without a key.
         if column and column not in taken and (column != key or key == "id"):
-            # Each row has another id, but several rows share a paradigm.
-            is_distinct = len({*columns[column]}) == len(columns[column])
-            if is_distinct == (key == "id"):
+            has_copies = len({*columns[column]}) < len(columns[column])
+            if has_copies != (key == "id"):  # rows share a paradigm, but no id
                 guess.entry[key] = column
-    lang = columns.called("lang")
+    lang = columns.for_key("lang")
     tags = sorted({*columns[lang]}) if lang else []
     if lang and all(map(langcodes.tag_is_valid, tags)):
         with suppress(LookupError):  # a tag may have no code of three letters
@@ -270,7 +280,7 @@ def _merged(guesses: Sequence[Guess]) -> list[Guess]:
     merged: dict[str, Guess] = {}  # by keys and values that must not differ
     for guess in guesses:
         same = {key: value for key, value in guess.entry.items() if key not in ("files", "rename")}
-        first = merged.setdefault(repr((sorted(same.items()), guess.open)), guess)
+        first = merged.setdefault(repr((sorted(same.items()), guess.unclear)), guess)
         if first is not guess:
             first.entry["files"] = [*as_list(first.entry["files"]), guess.entry["files"]]
             first.languages = tuple(sorted({*first.languages, *guess.languages}))
@@ -283,6 +293,7 @@ def _merged(guesses: Sequence[Guess]) -> list[Guess]:
 def _inline_yaml(mapping: Mapping[str, Any]) -> list[str]:
     lines = []
     for key, value in mapping.items():
+        # A text alone would get a line "..." below it, so write a list, and take off its brackets.
         text = yaml.safe_dump([value], allow_unicode=True, default_flow_style=True, width=10**6)
         lines.append(f"{key}: {text.strip()[1:-1]}")
     return lines
@@ -331,8 +342,9 @@ def guess_declaration(
     unnamed = [code for code in codes if code not in names]
     head: dict[str, Any] = {"label": folder.name, "title": folder.name, "authors": authors}
     if codes:
-        must_name = unnamed or any(stated_names.values())
-        head["languages"] = {code: names.get(code, code) for code in codes} if must_name else codes
+        # A mapping with names is needed for languages without a row, and for names of the user.
+        has_names = unnamed or any(stated_names.values())
+        head["languages"] = {code: names.get(code, code) for code in codes} if has_names else codes
     lines = _inline_yaml(head)
     if not codes:
         lines.append("# languages: [zho]  # ISO 639-3 codes, or a mapping with names")
@@ -340,21 +352,21 @@ def guess_declaration(
     for guess in guesses:
         first, *further = _inline_yaml(guess.entry)
         # Comments ask for what is not clear.
-        further += [f"# {key}: {choices}" for key, choices in guess.open.items()]
+        further += [f"# {key}: {choices}" for key, choices in guess.unclear.items()]
         lines += [f"  - {first}", *(f"    {line}" for line in further)]
     write_text(path, "".join(f"{line}\n" for line in lines))
     for guess in guesses:
         listed = (f"{key} {value}" for key, value in guess.entry.items() if key != "files")
         yield f"{', '.join(as_list(guess.entry['files']))}: {', '.join(listed)}"
-        yield from (f"  not clear: {key}: {choices}" for key, choices in guess.open.items())
+        yield from (f"  not clear: {key}: {choices}" for key, choices in guess.unclear.items())
     if unnamed:
         yield f"{path}: write the names of languages that tables show: {', '.join(unnamed)}."
-    open_keys = [key for guess in guesses for key in guess.open]
+    unclear_keys = [key for guess in guesses for key in guess.unclear]
     if not codes:
-        open_keys.append("languages")
-    if open_keys:
-        keys = ", ".join(dict.fromkeys(open_keys))
-        yield f"{path} is not complete: set the keys that are comments there, {keys}."
+        unclear_keys.append("languages")
+    if unclear_keys:
+        keys = ", ".join(dict.fromkeys(unclear_keys))
+        yield f"{path} {INCOMPLETE}: set the keys that are comments there, {keys}."
 
 
 def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: str) -> int:

@@ -43,6 +43,7 @@ Code = Annotated[str, AfterValidator(_check_code)]
 
 
 def _check_pattern(pattern: str) -> str:
+    # A valid file name must remain if a name replaces the columns in braces.
     relative(re.sub(r"\{\w+\}", "*", pattern))
     return pattern
 
@@ -52,9 +53,7 @@ Pattern = Annotated[str, Field(min_length=1), AfterValidator(_check_pattern)]
 column of that name."""
 
 
-def _check_reason(
-    lines: Mapping[str, tuple[int, ...] | str],
-) -> Mapping[str, tuple[int, ...] | str]:
+def _check_skips(lines: Mapping[str, tuple[int, ...] | str]) -> Mapping[str, tuple[int, ...] | str]:
     text_keys = {key for key, value in lines.items() if isinstance(value, str)}
     if lines and text_keys != {"reason"}:
         raise ValueError("expected lists of lines by file, and why they are left out as 'reason'")
@@ -69,8 +68,10 @@ class Lookup(Strict):
     by: Annotated[tuple[Column, ...], Field(min_length=1), BeforeValidator(as_list)]
     """Columns that rows and the table share; the table's other columns are added to rows."""
     partial: bool = False
-    """Whether table and rows may differ. A row without a line in the table then gets empty cells. A
-    line without a row is ignored, and so is a line that repeats an earlier one's columns ``by``."""
+    """Whether the columns ``by`` of table and rows may differ.
+
+    A row without a line in the table then gets empty cells. A line without a row is ignored, and so
+    is a line with the same columns ``by`` as an earlier line."""
 
 
 class PlainFiles(Strict):
@@ -116,7 +117,7 @@ class PlainFiles(Strict):
     allow_empty: tuple[Column, ...] = ()
     """Columns that may be empty although a template names them."""
     skip_lines: Annotated[
-        Mapping[str, tuple[Positive, ...] | str], AfterValidator(_check_reason)
+        Mapping[str, tuple[Positive, ...] | str], AfterValidator(_check_skips)
     ] = Field(default={})
     """Numbers of lines (or records) to leave out of each file, because they are broken in the
     release; and the ``reason``."""
@@ -179,12 +180,12 @@ class LabelledFiles(Files):
     """Column with people's grade of the item, which may be empty; or files with grades of single
     sentences. A pair with graded sentences has the good one's grade minus the bad one's."""
     before: str = ""
-    """Text to add before each sentence, such as the space that another program adds."""
+    """Text to add before each sentence, such as the space that some evaluation programs add."""
 
     @model_validator(mode="after")
     def _check_rating(self) -> "LabelledFiles":
         if self.rating is not None and getattr(self, "layout", "") in ("conditions", "suites"):
-            raise ValueError("rating is of pairs, sentences and designs")
+            raise ValueError("rating is not for the layouts conditions and suites")
         if self.before and self.unit == "item":
             raise ValueError("before is of pairs and sentences")
         if "rating" in self.keep:
@@ -283,7 +284,7 @@ class LabelledRows(LabelledFiles):
     order: Literal["good first", "bad first"] | None = None
     """Order of the two rows of an item, if there is no label."""
     item: Column | None = None
-    """Column that the rows of an item share; null: each two rows are an item."""
+    """Column with an item's name, equal in all its rows; null: two successive rows are an item."""
     critical: Column | CriticalIndex | None = None
     """Critical region of each row; null: the words that differ."""
 
@@ -359,7 +360,8 @@ class Designs(Predictions):
     """Column with the sentence of each condition."""
     apart: Mapping[str, tuple[Column, Column]] = Field(default={})
     """Columns of context and next word, by condition: ``{match: [context, right_word]}``. The word
-    is the region ``critical``, and is encoded apart from its context, so without a space."""
+    is the region ``critical``. Context and word are turned into tokens separately, and the word
+    without a space before it."""
     critical: Mapping[str, Column | CriticalIndex] = Field(default={})
     """Region ``critical`` of each condition: a column with its text, or the index of its words."""
 
@@ -394,8 +396,7 @@ class Answer(Strict):
 class Alternatives(LabelledFiles):
     """Rows with several options; the right option must be less surprising than each wrong option.
 
-    Items have the conditions ``right``, ``wrong 1`` and so on, and a column ``alternatives`` with
-    the number of options.
+    Items have the conditions ``right``, ``wrong 1`` …, and a column ``alternatives``: how many.
     """
 
     unit: ClassVar[str] = "item"

@@ -46,6 +46,7 @@ BROKEN = (
     KeyError,  # a link in a tar archive to a file that is not there
     *errors.BROKEN,
 )
+"""Errors that the libraries raise for damaged archives and compressed files."""
 
 
 def local_files(folder: Path) -> dict[str, Path]:
@@ -60,8 +61,8 @@ def local_files(folder: Path) -> dict[str, Path]:
     return visible
 
 
-def new_names_table(folder: Path, name: str) -> Path:
-    """Return the path of a table of new values. Raises UserError for a path outside the folder."""
+def rename_table_path(folder: Path, name: str) -> Path:
+    """Return the path of a table of ``rename``. Raises UserError for a path outside the folder."""
     return below(folder, name, f"{declaration_in(folder)}: a table of 'rename'")
 
 
@@ -96,10 +97,11 @@ def _uncompressed(name: str, content: bytes) -> bytes:
 
 
 def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table, dict[str, str]]]:
-    """Yield the file, or each member of an archive that fits ``members``, with its name's columns.
+    """Yield a file, or the members of an archive, each with the columns that its name contains.
 
-    Raises UserError for an absent or broken file or member, and a member that leads out of the
-    archive.
+    With ``files: {paradigm}.zip`` and ``members: {lang}.csv``, the member ``eng.csv`` of
+    ``case.zip`` has the columns ``{"paradigm": "case", "lang": "eng"}``. Raises UserError for a
+    broken file, and an archive without a fitting member, or with one that leads out of it.
     """
     columns = columns_in(entry.patterns, name) or {}
     try:
@@ -113,9 +115,7 @@ def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table,
             try:
                 relative(member)
             except ValueError as error:
-                raise UserError(
-                    f"{name}: member {member!r:.80}: {error}; pack it again."
-                ) from error
+                raise UserError(f"{name}: member {member!r:.80}: {error}; repack it.") from error
             captures = columns_in([entry.members], member) if entry.members else {}
             if captures is not None:
                 fitting.append((member, data, captures))
@@ -138,26 +138,30 @@ def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table,
 
 
 @cache
-def _compiled(names: str) -> tuple[list[str], list[Any]]:
-    """Return a pattern's columns, and two regular expressions for it: greedy and lazy."""
-    if len(names) > LONGEST_PATTERN:
+def _compiled(pattern: str) -> tuple[list[str], list[Any]]:
+    r"""Return a pattern's columns, and two regular expressions for it: greedy and lazy.
+
+    ``*_{lang}`` has the column lang, and the expressions ``[^/]*_([^/]+)``, ``[^/]*?_([^/]+?)``.
+    """
+    if len(pattern) > LONGEST_PATTERN:
         raise UserError(
-            f"the pattern of names {names[:40]!r}… has {len(names)} characters; expected at most "
-            f"{LONGEST_PATTERN}. Make it shorter."
+            f"the pattern of names {pattern[:40]!r}… has {len(pattern)} characters; expected at "
+            f"most {LONGEST_PATTERN}. Make it shorter."
         )
     # re2 matches in linear time. Some environments that list the benchmarks lack it.
     import re2
 
-    pieces = re.split(r"(\*|\{\w+\})", names)
-    columns = [piece[1:-1] for piece in pieces[1::2] if piece != "*"]
+    columns = re.findall(r"\{(\w+)\}", pattern)
     expressions = []
     for lazy in ("", "?"):
         expression = ""
-        for number, piece in enumerate(pieces):
-            if number % 2 == 0:
-                expression += re2.escape(piece)
+        for piece in re.split(r"(\*|\{\w+\})", pattern):
+            if piece == "*":
+                expression += f"[^/]*{lazy}"
+            elif re.fullmatch(r"\{\w+\}", piece):
+                expression += f"([^/]+{lazy})"
             else:
-                expression += f"[^/]*{lazy}" if piece == "*" else f"([^/]+{lazy})"
+                expression += re2.escape(piece)
         expressions.append(re2.compile(expression))
     return columns, expressions
 
@@ -182,13 +186,13 @@ def columns_in(patterns: Sequence[str], name: str) -> dict[str, str] | None:
     return None
 
 
-def with_new_names(entry: AnyFiles, folder: Path) -> AnyFiles:
+def with_rename_tables(entry: AnyFiles, folder: Path) -> AnyFiles:
     """Replace names of tables in ``rename`` by their contents. UserError for a malformed table."""
     tables = dict(entry.rename)
     for column, table in entry.rename.items():
         if not isinstance(table, str):
             continue
-        path = new_names_table(folder, table)
+        path = rename_table_path(folder, table)
         with reading(path, "a table of old and new values", "Add it, or correct 'rename'."):
             text = path.read_text(encoding="utf-8-sig")
         names: dict[str, str] = {}
@@ -216,12 +220,12 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
     tables = _read_tables(entry, named, folder, account)
     aligned = []
     for number, files in enumerate(entry.aligned):
-        own_account = Account(f"{account.entry}.aligned.{number}")
-        aligned.append((files, _read_tables(files, named, folder, own_account)))
-        account.files |= own_account.files
-        for note, n in own_account.notes.items():
+        aligned_account = Account(f"{account.entry}.aligned.{number}")
+        aligned.append((files, _read_tables(files, named, folder, aligned_account)))
+        account.files |= aligned_account.files
+        for note, n in aligned_account.notes.items():
             account.notes[f"aligned.{number}: {note}"] += n
-        if account.notes[BLANK] or own_account.notes[BLANK]:
+        if account.notes[BLANK] or aligned_account.notes[BLANK]:
             raise UserError(
                 f"{account.entry}: a file has blank lines, so rows of aligned files may not be the "
                 "same; take the lines out, or name them in 'skip_lines'."
@@ -229,7 +233,7 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
     rows: list[Row] = []
     labels = ("lang", "paradigm", "phenomenon")
     label_columns = {getattr(entry, label, None) or label for label in labels}
-    values: dict[str, set[str]] = {column: set() for column in entry.where}
+    values: dict[str, set[str]] = {column: set() for column in entry.where}  # in all rows
     for row in _join_aligned(tables, aligned):
         unmet = []
         for column, value in entry.where.items():
@@ -239,7 +243,8 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
                 unmet.append(column)
         if unmet:
             account.left_out[f"where.{unmet[0]}"] += 1
-            # Rows of another language, paradigm or phenomenon make no pairs with the rows read.
+            # ``labelled_rows`` checks whether a row that is left out was half of a pair. Rows of
+            # another language, paradigm or phenomenon cannot be in a pair with the rows read.
             if not label_columns & {*unmet}:
                 account.left_out_lines.setdefault(row.file, []).append(row.line)
         else:
@@ -259,10 +264,9 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
 
 def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account) -> list[FileRows]:
     """Read the rows of an entry's files; add columns, rename and split values."""
-    new_values = with_new_names(entry, folder).rename  # {column: {old value: new value}}
-    # Old values of renamed columns, and numbers of texts of split columns, in rows so far.
-    old_values: dict[str, set[str]] = {column: set() for column in new_values}
-    text_counts: dict[str, int] = {}
+    new_values = with_rename_tables(entry, folder).rename  # {column: {old value: new value}}
+    old_values: dict[str, set[str]] = {column: set() for column in new_values}  # in the files
+    text_counts: dict[str, int] = {}  # number of texts in rows before, by column of ``split``
     tables: list[FileRows] = []
     for pattern in entry.patterns:
         if not any(columns_in([pattern], name) is not None for name in named):
@@ -296,22 +300,22 @@ def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account
                         old = as_text(cells[column]).strip()
                         old_values[column].add(old)
                         cells[column] = new_by_old.get(old, cells[column])
-                rows.append(Row(cells, table.name, line, account))
-                cells |= _split_texts(rows[-1], entry.split, text_counts)
+                row = Row(cells, table.name, line, account)
+                texts = _split_texts(row, entry.split, text_counts)
+                rows.append(replace(row, cells=cells | texts))
             tables.append((name_columns, rows))
     account.check_faults()
-    for column, new_by_old in new_values.items():
+    # Values inside headings of ratings are renamed only when the ratings are read.
+    for column, new_by_old in () if is_wide(entry) else new_values.items():
         unused = len({*new_by_old} - old_values[column])
         is_table = isinstance(entry.rename[column], str)
-        if unused == 0 or is_wide(entry):
-            continue  # headings of ratings are renamed later, with the ratings
-        if is_table and unused < len(new_by_old):
+        if is_table and 0 < unused < len(new_by_old):
             # Several entries may share a table, of which each needs only some lines.
             account.notes[f"values in the table of rename.{column} that no row has"] += unused
             continue
         _check_values(account, f"rename.{column}", [*new_by_old], old_values[column], fold=False)
-    absent = {*entry.skip_lines} - {"reason", *account.files}
-    if absent:
+    # Besides names of files, ``skip_lines`` has the key "reason".
+    if absent := {*entry.skip_lines} - {"reason", *account.files}:
         raise UserError(
             f"{account.entry}: 'skip_lines' names {min(absent)!r}, which is none of the files that "
             f"are read ({', '.join([*account.files][:4])}); correct it."
@@ -319,17 +323,15 @@ def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account
     return tables
 
 
-def _split_texts(
-    row: Row, separators: Mapping[str, str], text_counts: dict[str, int]
-) -> dict[str, str]:
-    """Return the texts of divided columns, such as ``sentences.0`` and ``sentences.1``.
+def _split_texts(row: Row, separators: Mapping[str, str], counts: dict[str, int]) -> dict[str, str]:
+    """Return the texts of split cells: ``{"x.0": "a", "x.1": "b"}`` for "a|b" in the column x.
 
-    ``text_counts`` has the number of texts of each column in rows before. Raises UserError if a
+    ``counts`` has the number of texts of each column in rows before. Raises UserError if a
     cell has another number of texts, or no separator.
     """
     added: dict[str, str] = {}
     for column, separator in separators.items():
-        # The column may be a text of a divided one, such as sentences.0.
+        # The column may be a result of the split before, such as sentences.0.
         value = added.get(column, row.cells.get(column))
         if not isinstance(value, str) or separator not in value:
             raise UserError(
@@ -337,10 +339,10 @@ def _split_texts(
                 f"{separator!r} in it. Correct the file, or 'split'."
             )
         texts = value.split(separator)
-        if text_counts.setdefault(column, len(texts)) != len(texts):
+        if counts.setdefault(column, len(texts)) != len(texts):
             raise UserError(
                 f"{row.location}: column {column!r} has {len(texts)} texts, divided by "
-                f"{separator!r}, and rows before have {text_counts[column]}; correct the file."
+                f"{separator!r}, and rows before have {counts[column]}; correct the file."
             )
         added |= {f"{column}.{number}": text for number, text in enumerate(texts)}
     return added
@@ -365,15 +367,15 @@ def _join_aligned(
     tables: Iterable[FileRows], aligned: Sequence[tuple[PlainFiles, Sequence[FileRows]]]
 ) -> Iterator[Row]:
     """Join rows of files with those of aligned files. UserError if their numbers differ."""
-    used: set[str] = set()
+    used: set[str] = set()  # names of aligned files
     for name_columns, rows in tables:
         joined = rows
         for entry, files in aligned:
-            # The columns that the names of both files have must agree.
+            # The file sentences_eng.csv belongs to labels_eng.csv: ``{lang}`` is eng in both names.
             fitting = []
             for columns, aligned_rows in files:
-                shared_names = columns.keys() & name_columns.keys()
-                if all(columns[name] == name_columns[name] for name in shared_names):
+                common_columns = columns.keys() & name_columns.keys()
+                if all(columns[name] == name_columns[name] for name in common_columns):
                     fitting.append(aligned_rows)
             if len(fitting) != 1:
                 raise UserError(
@@ -392,8 +394,7 @@ def _join_aligned(
             pairs = zip(joined, partners, strict=True)
             joined = []
             for row, partner in pairs:
-                repeated = (row.cells.keys() & partner.cells.keys()) - name_columns.keys()
-                if repeated:
+                if repeated := (row.cells.keys() & partner.cells.keys()) - name_columns.keys():
                     raise UserError(
                         f"{partner.location}: column {min(repeated)!r} is in {row.file} too; "
                         "rename it in one of the files."
@@ -410,13 +411,13 @@ def _join_aligned(
 
 
 def _with_lookup(rows: Iterable[Row], lookup: Lookup, entry: Files, folder: Path) -> Iterator[Row]:
-    """Add a table's columns. Unless it is ``partial``, UserError for a key of one side alone."""
+    """Add a table's columns; unless ``partial``, UserError for a row or line without match."""
 
     def key_text(key: Sequence[str]) -> str:
         return ", ".join(f"{name} {value!r}" for name, value in zip(lookup.by, key, strict=True))
 
     path = below(folder, lookup.table, f"{declaration_in(folder)}: a table of 'lookup'")
-    # {key: (line, further cells)}
+    # {cells of the columns ``by``: (line, other cells by column)}
     table: dict[tuple[str, ...], tuple[int, Mapping[str, str]]] = {}
     with reading(path, "a tab-separated table with headings", "Add it, or correct 'lookup'."):
         dialect = {} if path.suffix == ".csv" else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
@@ -425,7 +426,7 @@ def _with_lookup(rows: Iterable[Row], lookup: Lookup, entry: Files, folder: Path
             if key in table and not lookup.partial:
                 raise BadLine(line, f"{key_text(key)} is in line {table[key][0]} already")
             table.setdefault(key, (line, cells))
-    blank = dict.fromkeys(next(iter(table.values()))[1], "")
+            empty_cells = dict.fromkeys(cells, "")
     used: set[tuple[str, ...]] = set()
     for row in rows:
         key = tuple(as_text(cell(row, name)).strip() for name in lookup.by)
@@ -435,7 +436,7 @@ def _with_lookup(rows: Iterable[Row], lookup: Lookup, entry: Files, folder: Path
                 "rows out with 'where'."
             )
         used.add(key)
-        _, added = table.get(key, (0, blank))
+        _, added = table.get(key, (0, empty_cells))
         if repeated := added.keys() & row.cells.keys():
             raise UserError(f"{path}: column {min(repeated)!r} is in {row.file} too; rename it.")
         yield replace(row, cells={**row.cells, **added})

@@ -30,7 +30,8 @@ def pin_dataset(dataset: str, revision: str, split: str, folder: Path) -> list[S
 
     path = folder / "sources.tsv"
     before = read_rows(SourceRow, path) if path.exists() else []
-    # The hub library's HTTP client, and so the class of its network errors, differs by version.
+    # The hub library uses another HTTP client by its version; the base class of HfHubHTTPError is
+    # the class of the client's network errors.
     classes = (HFValidationError, OSError, *HfHubHTTPError.__bases__)
     errors = cast(tuple[type[Exception], ...], classes)
     try:
@@ -40,20 +41,19 @@ def pin_dataset(dataset: str, revision: str, split: str, folder: Path) -> list[S
         if isinstance(error, HFValidationError) or code in (401, 403, 404):
             raise UserError(
                 f"{dataset} at {revision} is no data set of the hub that can be read; expected "
-                "OWNER/NAME and a revision. Correct them, or set HF_TOKEN to a token with access "
-                "to it."
+                "OWNER/NAME and a revision. Correct them, or set HF_TOKEN to a token with access."
             ) from error
         reason = " ".join(str(error).split())[:200]
         raise UserError(
-            f"the hub does not answer about {dataset} ({reason}); try again, on a machine with "
-            "a network."
+            f"the hub does not answer about {dataset} ({reason}); try again, with a network."
         ) from error
     licence = getattr(info.card_data, "license", None) or ""
     rows = []
     for file in info.siblings or ():
         name = file.rfilename
         in_split = not split or split in re.split(r"[/_.\-]", name)
-        is_readable = PurePosixPath(plain_name(name)).suffix in SUFFIXES or name.endswith(ARCHIVES)
+        suffix = PurePosixPath(plain_name(name)).suffix.lower()
+        is_readable = suffix in SUFFIXES or name.endswith(ARCHIVES)
         if in_split and is_readable:
             cells = {
                 **dict.fromkeys(("name", "mirror"), f"{folder.name}/{name}"),
@@ -72,8 +72,7 @@ def pin_dataset(dataset: str, revision: str, split: str, folder: Path) -> list[S
             f"{dataset} at {info.sha} has no file of split {split!r} in a format that can be read; "
             f"it has: {names:.300}. Correct --split, or leave it out."
         )
-    twice = {row.name for row in before} & {row.name for row in rows}
-    if twice:
+    if twice := {row.name for row in before} & {row.name for row in rows}:
         raise UserError(f"{path} has a row {min(twice)!r} already; take it out to pin it again.")
     lines: list[tuple[str, ...]] = [SOURCE_COLUMNS]
     for row in (*before, *rows):

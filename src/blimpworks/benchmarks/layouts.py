@@ -1,30 +1,28 @@
-"""Turn rows of files into pairs and single sentences, and find differences within pairs.
+"""Turn rows of files into pairs and single sentences.
 
 ``pairs``, ``choices``, ``labelled_rows`` and ``sentences`` each yield ``Pair`` from the rows of one
 layout of files; ``build.py`` calls the function that a declaration's ``layout`` names. The row
 ``{good: The dogs bark., bad: The dogs barks.}`` makes a pair with the critical regions ``bark`` and
-``barks``, as spans of characters, which ``difference`` finds.
+``barks``, as spans of characters.
 """
 
 import math
-import unicodedata
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
-from functools import cache
-from itertools import pairwise, product
+from itertools import product
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
 from blimpworks.benchmarks import entries, templates
 from blimpworks.benchmarks.declaration import Declaration
+from blimpworks.benchmarks.differences import difference, is_inside_word
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.templates import Row, Rows, Span, cell, is_one_of, plain, strip
+from blimpworks.benchmarks.templates import Row, Rows, Span, cell, is_one_of, strip
 from blimpworks.errors import UserError
-from blimpworks.items import ALL, Regions, common_prefix_length
+from blimpworks.items import ALL, Regions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +72,7 @@ def text(row: Row, column: str) -> str:
             "or name another column."
         )
     stripped = strip(row, column, value)
+    # White space around the text of a template may come from the declaration, not from the file.
     if stripped != value and column in row.cells:
         row.account.notes["texts with white space at their ends, which is left out"] += 1
     return stripped
@@ -166,7 +165,7 @@ def joiner_in(row: Row, data: Joined, declared: Declaration) -> str:
 
 
 def label_in(row: Row, column: str | None, default: str) -> str:
-    """Return the label in ``column``, or else in ``default``, or else "". UserError if empty."""
+    """Return the label in ``column``, else in the column ``default``; "" without either column."""
     if column is not None:
         return not_empty(row, column)
     key, advice = f"{row.file}: {default}", f"name a column as {default!r}"
@@ -185,7 +184,7 @@ def not_empty(row: Row, column: str) -> str:
 
 
 def item_key(row: Row, data: entries.LabelledFiles, item: str | None) -> tuple[str, ...]:
-    """Return the key of a row's item: file, paradigm, phenomenon, language, column ``item``."""
+    """Return (file, paradigm, phenomenon, language) of a row, and its cell of a column ``item``."""
     names = ("paradigm", "phenomenon", "lang")
     key = (row.file, *(label_in(row, getattr(data, name), name) for name in names))
     return (*key, not_empty(row, item)) if item else key
@@ -200,8 +199,8 @@ def region_in(
     """Return the span of a critical region, from its text in a row or from the index of its word.
 
     If the text occurs several times, occurrences with the fewest ends inside words are preferred.
-    Among them, the nearest to ``near`` is taken; without ``near``, the one that ends the sentence.
-    Raises UserError if no or several occurrences fit.
+    Among these, the nearest to the span ``near`` is taken; without ``near``, the one that ends the
+    sentence. Raises UserError if no or several occurrences fit.
     """
     if isinstance(critical, entries.CriticalIndex):
         return templates.word_span(row, sentence, critical.word, critical.words)
@@ -209,8 +208,10 @@ def region_in(
 
     def rank(span: Span) -> tuple[int, int]:
         start, end = span
-        distance = max(start - near[1], near[0] - end, 0) if near else int(end < len(sentence))
-        return _joins(sentence, start) + _joins(sentence, end), distance
+        ends_in_words = is_inside_word(sentence, start) + is_inside_word(sentence, end)
+        if near is None:
+            return ends_in_words, 0 if end == len(sentence) else 1
+        return ends_in_words, max(start - near[1], near[0] - end, 0)
 
     starts = templates.occurrences(sentence, region_text)
     candidates = [(start, start + len(region_text)) for start in starts]
@@ -219,8 +220,7 @@ def region_in(
     if not spans:
         raise UserError(
             f"{row.location}: the critical region {region_text!r} (column {critical!r}) is no part "
-            f"of {sentence!r}; correct the file, or leave 'critical' out, so that it is where the "
-            "sentences differ."
+            f"of {sentence!r}; correct the file, or leave out 'critical' (the words that differ)."
         )
     if len(spans) > 1:
         raise UserError(
@@ -272,8 +272,7 @@ def pairs(rows: Rows, data: entries.Pairs, declared: Declaration) -> Iterator[Pa
                 if cell(row, column)[0].isspace():
                     raise UserError(
                         f"{row.location}: column {column!r} begins with white space, which is left "
-                        "out, so that spans of characters would be wrong; correct the file, or "
-                        "'critical'."
+                        "out, so that spans would be wrong; correct the file, or 'critical'."
                     )
         regions = regions_of((row, row), good, bad, data.critical)
         yield Pair(good=good, bad=bad, regions=regions, **labels_of(row, data, declared))
@@ -315,9 +314,9 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
             left_out[row.file] = sorted(row.account.left_out_lines.get(row.file, ()))
         key = item_key(row, data, data.item)
         # Without a column of items, the first two rows with a key are an item, then the next two.
-        number = 0 if data.item else counts[key] // 2
+        pair_number = 0 if data.item else counts[key] // 2
         counts[key] += 1
-        groups.setdefault((number, key), []).append(row)
+        groups.setdefault((pair_number, key), []).append(row)
     for group in groups.values():
         with group[0].account.collecting():
             good_rows: list[Row] = []
@@ -355,7 +354,7 @@ def _check_neighbours(group: Sequence[Row], left_out: Sequence[int]) -> None:
             "successive rows of a file, paradigm and language make a pair. Correct the file, or "
             "name 'item'."
         )
-    # Pairs that are left out have two lines each.
+    # Where only full pairs are left out, an even number of lines above is, and none in between.
     above_first, above_second = (bisect(left_out, row.line) for row in group)
     if above_first % 2 or above_second > above_first:
         raise UserError(
@@ -374,127 +373,3 @@ def sentences(rows: Rows, data: entries.Sentences, declared: Declaration) -> Ite
         labels["more"] = {**labels["more"], "acceptable": acceptable}
         regions = difference(sentence, sentence)
         yield Pair(good=sentence, bad=sentence, regions=regions, **labels)
-
-
-UNSPACED = (
-    *(0x0E00, 0x1100),  # Thai, Lao, Tibetan, Burmese
-    *(0x1780, 0x1800),  # Khmer
-    *(0x2E80, 0xA4D0),  # Chinese and Japanese
-    *(0xF900, 0xFB00),  # Chinese, for compatibility
-    *(0x20000, 0x40000),  # rare Chinese characters
-)
-"""Ranges of code points of scripts without spaces between words: first, and first after the end."""
-
-
-def _in_word(character: str) -> bool:
-    # UNSPACED alternates between starts and ends, so that an odd position is inside a range.
-    return character.isalnum() and bisect(UNSPACED, ord(character)) % 2 == 0
-
-
-def _joins(sentence: str, index: int) -> bool:
-    """Tell whether the character at ``index`` continues a word, or is a combining mark."""
-    if not 0 < index < len(sentence):
-        return False
-    before, after = sentence[index - 1], sentence[index]
-    if unicodedata.category(after).startswith("M"):
-        return True
-    marked = unicodedata.category(before).startswith("M")
-    return _in_word(after) and (_in_word(before) or (marked and _joins(sentence, index - 1)))
-
-
-def difference(good: str, bad: str) -> Regions:
-    """Return the spans of words (or characters without spaces) that differ in two sentences.
-
-    The spans lie between the common start and the common end of the sentences. Equal sentences
-    differ in all words. If one sentence only adds words, both spans include the next word, or else
-    the word before, so that neither is empty.
-    """
-    if good == bad:
-        return Regions(0, len(good), 0, len(bad))
-    # Numbers of common characters at the start and at the end, reduced to whole words.
-    start = common_prefix_length(good, bad)
-    after = common_prefix_length(good[start:][::-1], bad[start:][::-1])
-    while _joins(good, start) or _joins(bad, start):
-        start -= 1
-    while _joins(good, len(good) - after) or _joins(bad, len(bad) - after):
-        after -= 1
-    shorter = min(good, bad, key=len)
-    end = len(shorter) - after
-    # The shorter sentence lacks words: include the next word, or else the word before.
-    if start == end:
-        while end < len(shorter) and shorter[end].isspace():
-            end += 1
-        end = min(end + 1, len(shorter))
-        while _joins(shorter, end):
-            end += 1
-        after = len(shorter) - end
-    if start == end:
-        while start and shorter[start - 1].isspace():
-            start -= 1
-        start = max(start - 1, 0)
-        while _joins(shorter, start):
-            start -= 1
-    return Regions(start, len(good) - after, start, len(bad) - after)
-
-
-CHANGES = {"insert": "inserted", "delete": "deleted", "replace": "exchanged"}
-"""Name of a change, by its name in ``difflib``."""
-DIVISION = "where words are divided"
-"""Difference such as that of *every day* and *everyday*."""
-
-
-@cache
-def _units(text: str) -> tuple[str, ...]:
-    if text.isalnum() and max(text) < chr(UNSPACED[0]):
-        return (text,)
-    ends = [end for end in range(1, len(text) + 1) if not _joins(text, end)]
-    return tuple(text[start:end] for start, end in pairwise([0, *ends]))
-
-
-def units(sentence: str) -> list[str]:
-    """Split a sentence into words and marks, or characters in scripts without spaces."""
-    return [unit for text in sentence.split() for unit in _units(text)]
-
-
-def count_words(sentence: str) -> int:
-    """Count the units of a sentence that have a letter or a digit."""
-    return sum(any(map(str.isalnum, unit)) for unit in units(sentence))
-
-
-def same_but_for(first: str, second: str) -> str | None:
-    """Name the only difference of two sentences, such as "white space"; None if words differ."""
-    if first.translate(templates.INVISIBLE) == second.translate(templates.INVISIBLE):
-        return "invisible characters"
-    if first.split() == second.split():
-        return "white space"
-    for form in templates.FORMS:
-        if plain(first, form) == plain(second, form):
-            return f"Unicode normalisation ({form})"
-    return DIVISION if "".join(first.split()) == "".join(second.split()) else None
-
-
-def pattern(good: str, bad: str) -> str:
-    """Name the change from the good to the bad sentence, such as "exchanged 1, inserted 2".
-
-    The numbers are of words and marks; "exchanged 1 for 2" means that two replace one. The same
-    words in another order are "reordered". A difference only in upper and lower case is "letter
-    case", one only in white space is "spaces".
-    """
-    good_units, bad_units = units(good), units(bad)
-    good_lower = [unit.casefold() for unit in good_units]
-    bad_lower = [unit.casefold() for unit in bad_units]
-    if good_lower == bad_lower:
-        if good_units != bad_units:
-            return "letter case"
-        return "none" if good == bad else "spaces"
-    if Counter(good_lower) == Counter(bad_lower):
-        return "reordered"
-    changes = []
-    matcher = SequenceMatcher(a=good_lower, b=bad_lower, autojunk=False)
-    for change, good_start, good_end, bad_start, bad_end in matcher.get_opcodes():
-        removed, added = good_end - good_start, bad_end - bad_start
-        if change != "equal":
-            is_unequal = change == "replace" and removed != added
-            number = f"{removed} for {added}" if is_unequal else str(max(removed, added))
-            changes.append(f"{CHANGES[change]} {number}")
-    return ", ".join(sorted(changes))

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from blimpworks.benchmarks.declaration import Declaration, declaration_in
 from blimpworks.benchmarks.entries import Files, LabelledFiles, PlainFiles, Ratings
 from blimpworks.benchmarks.exhibits import specs_of
-from blimpworks.benchmarks.files import columns_in, local_files, new_names_table
+from blimpworks.benchmarks.files import columns_in, local_files, rename_table_path
 from blimpworks.campaign.catalogue import Catalogue, LanguageRow, ModelRow, NeededRow, SourceRow
 from blimpworks.campaign.load import named_folder, with_repository_paths
 from blimpworks.campaign.methods import find_method
@@ -53,8 +53,8 @@ METHODS: Mapping[str, tuple[str, ...]] = {
     "item": ("critical_region",),
 }
 """Default methods of judgement, by unit."""
-LAYOUTS = {"pair": "pairs", "sentence": "sentences", "item": "conditions"}
-"""Name of the layout in which exhibits show items, by unit."""
+SHOWN_AS = {"pair": "pairs", "sentence": "sentences", "item": "conditions"}
+"""Form in which exhibits show items (``View.layout``), by unit."""
 ONE_MODEL = "compares models, and the campaign has one; name more in models."
 ONE_SIZE = (
     "compares models of several sizes; fill in the number of parameters of at least two in the "
@@ -105,8 +105,7 @@ class Declared(Declaration):
         ``sources`` is the directory of retrieved files. Raises UserError for an absent file.
         """
         paths = {row.name: sources / row.name for row in self.sources_of(self.data)}
-        absent = [name for name, path in paths.items() if not path.is_file()]
-        if absent:
+        if absent := [name for name, path in paths.items() if not path.is_file()]:
             raise UserError(
                 f"{sources / absent[0]} does not exist ({len(absent)} of {len(paths)} sources); "
                 f"retrieve them with a campaign that has {self.name!r} (snakemake --until "
@@ -123,16 +122,16 @@ class Declared(Declaration):
         patterns = _name_patterns(entries)
         files = local_files(self.folder).items()
         paths = [path for name, path in files if columns_in(patterns, name) is not None]
-        for entry in _with_inner(entries):
+        for entry in _with_joined_files(entries):
             names = [values for values in entry.rename.values() if isinstance(values, str)]
             names += [lookup.table for lookup in getattr(entry, "lookup", ())]
-            paths += [new_names_table(self.folder, name) for name in names]
+            paths += [rename_table_path(self.folder, name) for name in names]
         return [*map(str, paths)]
 
     # Called by rules of the workflow
 
     def inputs(self, key: str, layout: Layout) -> list[str]:
-        """List the paths of the declaration, and of the files under one of its keys.
+        """List the declaration and the files that entries under one of its keys read, as paths.
 
         ``key`` is data, people, released or perplexities.
         """
@@ -141,7 +140,8 @@ class Declared(Declaration):
         return [str(self.path), *self.local_paths_of(entries), *sources]
 
     def item_tables(self, key: str, layout: Layout) -> list[str]:
-        """List the items tables that a job reads for a key: for people all, else none."""
+        """List the items tables that a job reads besides the files of a key (see ``inputs``)."""
+        # People's judgements are compared with the items of all languages.
         if key != "people":
             return []
         languages = layout.item_languages(self.name)
@@ -166,11 +166,10 @@ class Declared(Declaration):
     def counted_units(self, campaign: Campaign, _catalogue: Catalogue, lang: str) -> int | None:
         """Return the number of items of a language; None if it is not known yet.
 
-        Without a declared number, or with a limit in the campaign, the items are counted, which
-        needs the files.
+        Without a declared number, or with a limit in the campaign, the items in files are counted.
         """
         limit = self.options(campaign).per_paradigm
-        number = self.expected(lang)
+        number = self.declared_number(lang)
         if number and not limit:
             return number
         counts = self._cached_count(Path(campaign.pathvars.resources), campaign.mirror, limit)
@@ -195,8 +194,9 @@ class Declared(Declaration):
             for row in self.sources_of(self.data):
                 path = resources / "sources" / row.name
                 if not path.is_file():
-                    # A pin that names no catalogue leaves no record of the retrieved copy.
+                    # Without a catalogue, ``retrieve`` adds no checksum to a lock file.
                     pin = replace(Pin.of(row, Path()), catalogue="")
+                    # Without a checksum in the row, verifying a copy would need the network.
                     if not (row.sha256 or row.git_blob) or in_mirror(pin, mirror) is None:
                         return None
                     path = Path(folder) / row.name
@@ -213,11 +213,11 @@ class Declared(Declaration):
         """Estimate the number of items of a language, for plans.
 
         The estimate is the declared number, else the counted one, else ``ASSUMED_ITEMS`` for each
-        file. With a limit of items per paradigm, it is at most the limit for each file.
+        file. With a limit of items per paradigm, each file counts as a paradigm.
         """
         limit = self.options(campaign).per_paradigm
         files = max(len(self.sources_of(self.data)), 1)
-        number = self.expected(lang)
+        number = self.declared_number(lang)
         if number is None:
             with suppress(UserError):  # the job that builds the items raises it too
                 number = self.counted_units(campaign, catalogue, lang)
@@ -246,8 +246,7 @@ class Declared(Declaration):
         if isinstance(languages, Mapping):  # from codes to names
             return
         names = {row.lang: row.name for row in read_rows(LanguageRow, table)}
-        unnamed = [lang for lang in languages if lang not in names]
-        if unnamed:
+        if unnamed := [lang for lang in languages if lang not in names]:
             mapping = ", ".join(f"{lang}: {names.get(lang, 'NAME')}" for lang in languages)
             raise UserError(
                 f"{self.path}: key 'languages': {', '.join(map(repr, unnamed))} is not in {table}, "
@@ -262,7 +261,8 @@ class Declared(Declaration):
     def printed_accuracies(self, printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
         """Yield the printed accuracies of phenomena and paradigms, from 0 to 1.
 
-        Raises UserError for a benchmark of several languages.
+        Numbers of other exhibits, and numbers that are no percentages, are passed over. Raises
+        UserError for a benchmark of several languages.
         """
         if len(self.languages) > 1:
             raise UserError(
@@ -278,7 +278,7 @@ class Declared(Declaration):
             if row.value is None or row.unit != "%":
                 continue
             if row.exhibit == "phenomena":
-                phenomenon = ALL if row.row.lower() == ALL else row.row
+                phenomenon = ALL if row.row.lower() == ALL else row.row  # also "All", as in print
                 paradigm = ALL
             elif row.exhibit == "paradigms":
                 phenomenon, paradigm = self.phenomenon_of(row.row) or row.row, row.row
@@ -296,11 +296,11 @@ class Declared(Declaration):
         printed = self.folder / "printed"
         # Facts from which exhibits make their labels.
         facts = {name: getattr(self, name) for name in ("name", "label", "unit", "right")}
-        facts |= {"layout": LAYOUTS[self.unit], "phenomena": [*self.phenomena]}
+        facts |= {"layout": SHOWN_AS[self.unit], "phenomena": [*self.phenomena]}
         facts["people"] = " ".join(entry.note for entry in self.people if entry.note)
         facts["seeds"] = any(entry.seeds for entry in self.released)
         has_printed_numbers = bool(self.released) or any(printed.glob("*.csv"))
-        # Exhibits without their data are left out.
+        # The benchmark has no exhibits of data that it lacks.
         has_data = {
             "sentences": self.unit == "sentence",
             "people": bool(self.people),
@@ -351,7 +351,9 @@ class Declared(Declaration):
                 "sized_models": TableKind(
                     paths=ACCURACIES_PATH,
                     evaluated=True,
-                    absent=lambda campaign: ONE_SIZE if len({*named_sizes(campaign)}) < 2 else "",
+                    absent=lambda campaign: (
+                        ONE_SIZE if len({*sizes_before_selection(campaign)}) < 2 else ""
+                    ),
                 ),
                 "people": TableKind(
                     paths="{results}/accuracies/people/{paper}.parquet",
@@ -372,16 +374,16 @@ class Declared(Declaration):
         )
 
 
-def _with_inner(entries: Iterable[Files]) -> Iterator[PlainFiles]:
-    # Yield each entry, its aligned files, and the files of people's ratings that it contains.
+def _with_joined_files(entries: Iterable[Files]) -> Iterator[PlainFiles]:
+    # Yield each entry, its aligned files, and its files with people's ratings.
     for entry in entries:
         yield from (entry, *entry.aligned)
         if isinstance(entry, LabelledFiles) and isinstance(entry.rating, Ratings):
-            yield from _with_inner([entry.rating])
+            yield from _with_joined_files([entry.rating])
 
 
 def _name_patterns(entries: Sequence[Files]) -> list[str]:
-    return [pattern for entry in _with_inner(entries) for pattern in entry.patterns]
+    return [pattern for entry in _with_joined_files(entries) for pattern in entry.patterns]
 
 
 def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float]:
@@ -390,13 +392,13 @@ def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float]:
     return {name: size for name, size in billions.items() if size}
 
 
-def named_sizes(campaign: Campaign) -> list[float]:
-    """List the known numbers of parameters of a campaign's models [billions]."""
+def sizes_before_selection(campaign: Campaign) -> list[float]:
+    """List the known numbers of parameters of a campaign's models [billions], without catalogue."""
     rows = read_rows(ModelRow, campaign.catalogue.models)
     chosen = (row for row in rows if campaign.models == "all" or row.name in campaign.models)
-    sizes = [row.billions(campaign) for row in chosen]
-    sizes += [model.parameters for model in campaign.own_models.values()]
-    return [size for size in sizes if size]
+    billions = [row.billions(campaign) for row in chosen]
+    billions += [model.parameters for model in campaign.own_models.values()]
+    return [size for size in billions if size]
 
 
 def read_declared(folder: Path) -> Declared:
@@ -418,16 +420,14 @@ def read_declared(folder: Path) -> Declared:
 def _read_all() -> tuple[dict[str, Declared], dict[str, str]]:
     """Read all benchmarks; return the usable ones by name, and the errors of the others by name.
 
-    The environment variable ``FOLDERS`` precedes the working directory, which precedes the
-    repository: if several folders have one name, the first is taken.
+    Of several folders with one name, the first is taken: those in the environment variable
+    ``FOLDERS`` come first, then those below the working directory, then those in the repository.
     """
     working_directory = Path.cwd()
-    in_variable = [Path(name) for name in os.environ.get(FOLDERS, "").split(os.pathsep) if name]
-    folders = {}  # {name: folder}
-    # Reversed, so that the first folder of a name replaces the later ones.
-    for path in reversed(in_variable):
+    folders: dict[str, Path] = {}  # by name; ``setdefault`` keeps the first folder of a name
+    for path in map(Path, filter(None, os.environ.get(FOLDERS, "").split(os.pathsep))):
         is_inside = path.is_relative_to(working_directory)
-        folders[path.name] = path.relative_to(working_directory) if is_inside else path
+        folders.setdefault(path.name, path.relative_to(working_directory) if is_inside else path)
     for root in [Path()] if working_directory == REPOSITORY else (Path(), REPOSITORY):
         for name in FOLDERS_BELOW:
             for path in sorted((root / name).glob("*/benchmark.yaml")):
@@ -452,16 +452,19 @@ def find_declared(text: str) -> Declared:
     Raises UserError if there is none, or if it cannot be used.
     """
     folder = named_folder(text)
-    if folder is None:
+    if folder is not None:
+        declared = read_declared(folder)
+    else:
         check_usable(text)
-    usable = declared_benchmarks() if folder is None else {text: read_declared(folder)}
-    if text not in usable:
-        raise UserError(
-            f"benchmark {text!r} has no folder in config/benchmarks; these benchmarks have one: "
-            f"{', '.join(usable) or 'none'}. Name one of them, or the path of a folder."
-        )
-    usable[text].check_languages(with_repository_paths(CatalogueFiles()).languages)
-    return usable[text]
+        usable = declared_benchmarks()
+        if text not in usable:
+            raise UserError(
+                f"benchmark {text!r} has no folder in config/benchmarks; these benchmarks have "
+                f"one: {', '.join(usable) or 'none'}. Name one of them, or the path of a folder."
+            )
+        declared = usable[text]
+    declared.check_languages(with_repository_paths(CatalogueFiles()).languages)
+    return declared
 
 
 def declared_papers() -> tuple[dict[Path, Paper], dict[str, str]]:

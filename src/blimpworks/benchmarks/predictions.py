@@ -24,13 +24,14 @@ WHOLE = "*"
 """Region that is the whole sentence."""
 Region = tuple[str, str]
 """Name or number of a region, or WHOLE, and the name of a condition."""
-Values = Mapping[Region, Floats]
+ByRegion = Mapping[Region, Floats]
 """A number for each item [n], by region."""
 ABSOLUTE, RELATIVE = 1e-3, 1e-5
 """Tolerances of ``=`` in syntaxgym-core, ``atol`` and ``rtol`` of ``numpy.isclose``."""
 MOST_CHARACTERS, MOST_LEVELS = 5000, 200
 """Limits of a formula's length, and of the depth of its brackets and operators."""
 LEAST_NORMAL = np.finfo(np.float64).tiny
+"""Margin of ``=`` for a difference that equals the tolerance, since a margin of 0 is a tie."""
 TERMINAL_NAMES = {
     "REGION": "a region before ';'",
     "CONDITION": "a condition between two '%'",
@@ -38,7 +39,9 @@ TERMINAL_NAMES = {
     "SIGN": "one of < > =",
     "$END": "the end",
 }
+"""Names of the grammar's terminals, for messages."""
 _EXAMPLES = {"start": "(6;%match%) < (6;%mismatch%)", "effect": "(6;%mismatch%) - (6;%match%)"}
+"""Example of a formula for each start symbol of the grammar (``Formula.start``)."""
 
 
 class _Sum(NamedTuple):
@@ -55,17 +58,17 @@ class _Margins(Transformer[Token, Floats]):
     A method computes the rule of the grammar (predictions.lark) that has its name.
     """
 
-    either = np.maximum
-    both = np.minimum
+    either = np.maximum  # ``a | b`` holds if the larger margin is positive
+    both = np.minimum  # ``a & b`` holds if the smaller margin is positive
 
-    def __init__(self, values: Values, bounds: Values) -> None:
+    def __init__(self, surprisals: ByRegion, bounds: ByRegion) -> None:
         super().__init__()
-        self.values = values
+        self.surprisals = surprisals
         self.bounds = bounds
 
-    def place(self, region: Token, condition: Token) -> _Sum:
+    def surprisal(self, region: Token, condition: Token) -> _Sum:
         key = _region(region, condition)
-        return _Sum(self.values[key], self.bounds.get(key, 0.0))
+        return _Sum(self.surprisals[key], self.bounds.get(key, 0.0))
 
     def constant(self, number: Token) -> _Sum:
         return _Sum(float(number), 0.0)
@@ -81,15 +84,14 @@ class _Margins(Transformer[Token, Floats]):
 
     def comparison(self, first: _Sum, sign: Token, second: _Sum) -> Floats:
         """Return the margin of each comparison [n]: positive if it holds, 0 for a tie."""
-        ahead = np.asarray(self.minus(second, first).value)
+        difference = np.asarray(self.minus(second, first).value)
         if sign == "=":
-            inside: Floats = ABSOLUTE + RELATIVE * np.abs(second.value) - np.abs(ahead)
-            # As in numpy.isclose, a difference equal to the tolerance holds. Its margin is not 0,
-            # which would be a tie, but the least normal number. Bounds of rounding are not needed,
-            # because "=" has a tolerance.
-            return np.where(inside == 0, LEAST_NORMAL, inside)
-        ahead = np.where(np.abs(ahead) <= first.bound + second.bound, 0.0, ahead)
-        return ahead if sign == "<" else 0.0 - ahead
+            margin: Floats = ABSOLUTE + RELATIVE * np.abs(second.value) - np.abs(difference)
+            # As in numpy.isclose, a difference equal to the tolerance holds. Bounds of rounding are
+            # not needed, because "=" has a tolerance.
+            return np.where(margin == 0, LEAST_NORMAL, margin)
+        difference = np.where(np.abs(difference) <= first.bound + second.bound, 0.0, difference)
+        return difference if sign == "<" else 0.0 - difference
 
     def opposite(self, margin: Floats) -> Floats:
         """Negate margins as 0.0 - margin, which leaves a tie at 0.0, not at -0.0."""
@@ -118,8 +120,9 @@ class Formula:
         try:
             tree = _parser().parse(text, cls.start)
         except UnexpectedInput as error:
-            column, character = len(text), ""
-            if not (isinstance(error, UnexpectedToken) and error.token.type == "$END"):
+            if isinstance(error, UnexpectedToken) and error.token.type == "$END":
+                column, character = len(text), ""
+            else:
                 column = error.pos_in_stream or 0
                 character = f", {text[column]!r}"
             raise UserError(
@@ -131,7 +134,7 @@ class Formula:
                 f"formula {text[:40]!r}… has more than {MOST_LEVELS} levels; expected fewer. Make "
                 "several predictions of it."
             )
-        regions = frozenset(_region(*node.children) for node in tree.find_data("place"))
+        regions = frozenset(_region(*node.children) for node in tree.find_data("surprisal"))
         if not regions:
             raise UserError(
                 f"formula {text!r} names no region; expected one such as {_EXAMPLES[cls.start]}."
@@ -144,9 +147,9 @@ class Effect(Formula):
 
     start = "effect"
 
-    def values(self, values: Values) -> Floats:
+    def values(self, surprisals: ByRegion) -> Floats:
         """Compute the effect in each item [n]; NaN where a surprisal is missing."""
-        total: Any = _Margins(values, {}).transform(self.tree)
+        total: Any = _Margins(surprisals, {}).transform(self.tree)
         return np.asarray(total.value)
 
 
@@ -155,18 +158,18 @@ class Prediction(Formula):
 
     start = "start"
 
-    def margins(self, values: Values, bounds: Values | None = None) -> Floats:
-        """Return the prediction's margin in each item [n], in the unit of ``values``.
+    def margins(self, surprisals: ByRegion, bounds: ByRegion | None = None) -> Floats:
+        """Return the prediction's margin in each item [n], in the unit of ``surprisals``.
 
         The prediction holds if its margin is above 0. At 0 it is a tie: neither the prediction nor
         its negation holds. The margin of ``a < b`` is b - a, the margin of ``a > b`` is a - b. The
         margin of ``a = b`` is the tolerance 1e-3 + 1e-5 |b| minus |a - b|. ``&`` takes the smaller
         margin, ``|`` the larger, ``!`` the negative.
 
-        ``values`` are surprisals [n] of each region, NaN if missing; the margin is then NaN too.
+        ``surprisals`` [n] of a region are NaN if missing; the margin is then NaN too.
         Sums that differ by no more than their ``bounds`` of rounding errors [n] are tied.
         """
-        return _Margins(values, bounds or {}).transform(self.tree)
+        return _Margins(surprisals, bounds or {}).transform(self.tree)
 
 
 def _region(region: Any, condition: Any) -> Region:
@@ -197,22 +200,24 @@ def _depth(tree: Tree[Token]) -> int:
     return deepest
 
 
-CHANCE_POINTS = 1 << 14
-"""Number of simulated items; Sobol's sequence needs a power of 2."""
+SOBOL_POINTS = 1 << 14
+"""Number of points of Sobol's sequence, which must be a power of 2."""
 
 
 @cache
 def chance_of(formulas: tuple[str, ...]) -> float:
     """Estimate the probability that all predictions hold for independent normal surprisals.
 
-    The estimate is exact for one comparison, else wrong by less than 0.001. "=" never holds.
+    The estimate is the share of simulated items in which they hold. It is exact for one comparison
+    by "<" or ">", else wrong by less than 0.001.
     """
     from scipy.stats import norm, qmc
 
     predictions = [*map(Prediction.parse, formulas)]
     regions = sorted(frozenset().union(*(prediction.regions for prediction in predictions)))
-    # Points of Sobol's sequence and their opposites cover the space evenly.
-    points = norm.ppf(qmc.Sobol(len(regions), seed=0).random(CHANCE_POINTS)).T
+    # Sobol's points cover the space evenly. With the opposite of each point, which swaps "<" and
+    # ">", a comparison holds in half of the items.
+    points = norm.ppf(qmc.Sobol(len(regions), seed=0).random(SOBOL_POINTS)).T
     values = dict(zip(regions, np.hstack([points, -points]), strict=True))
     hold = [prediction.margins(values) > 0 for prediction in predictions]
     return float(np.all(hold, axis=0).mean())

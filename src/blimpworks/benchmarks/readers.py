@@ -83,7 +83,8 @@ class Table:
         except (UnicodeError, LookupError) as error:
             line = ""
             if isinstance(error, UnicodeDecodeError):
-                line = f":{self.content.count(10, 0, error.start) + 1}"
+                line_feeds = self.content.count(b"\n", 0, error.start)
+                line = f":{line_feeds + 1}"
             raise UserError(
                 f"{self.name}{line} is not in {self.encoding} ({error}); state the file's "
                 "encoding with 'encoding', such as cp1251 or latin-1."
@@ -98,9 +99,7 @@ class Table:
                     self.content.decode("utf-8")
                     fault = "is valid UTF-8 too, which text in another encoding hardly ever is"
             if fault:
-                raise UserError(
-                    f"{self.name}, read as {self.encoding}, {fault}; correct 'encoding'."
-                )
+                raise UserError(f"{self.name} as {self.encoding} {fault}; correct 'encoding'.")
         return text.removeprefix("\ufeff")
 
     @cached_property
@@ -118,10 +117,10 @@ class Table:
         """Separator of a csv or tsv file, as declared or guessed from the first row."""
         if self.entry.separator or self.format == "tsv":
             return self.entry.separator or "\t"
-        first = "".join(self.lines[self.entry.header_row - 1 :][:1])
+        first = "".join(self.lines[self.entry.header_row - 1 :][:1])  # "" if the file is shorter
         if self.entry.columns and len(self.entry.columns) > 1:
-            gaps = len(self.entry.columns) - 1
-            fitting = [separator for separator in SEPARATORS if first.count(separator) == gaps]
+            n_separators = len(self.entry.columns) - 1
+            fitting = [mark for mark in SEPARATORS if first.count(mark) == n_separators]
             if len(fitting) > 1:
                 raise UserError(
                     f"{self.name}: {' or '.join(map(repr, fitting))} may separate the cells of "
@@ -152,15 +151,15 @@ class Table:
 
         Raises UserError for a file without rows, and a line of ``skip_lines`` without a row.
         """
-        skipped = {*self.entry.skipped(self.name)}
-        left_out: list[int] = []
+        lines_to_skip = {*self.entry.skipped(self.name)}
+        skipped: list[int] = []
 
         def leaves_out(line: int, blank: bool = False) -> bool:
-            if line in skipped:
-                skipped.discard(line)
+            """Tell whether to leave out a line, and count it in the account."""
+            if line in lines_to_skip:
                 account.rows += 1
                 account.left_out["skip_lines"] += 1
-                left_out.append(line)
+                skipped.append(line)
                 return True
             # The last of ``lines`` is blank if a line feed ends the file.
             if blank and line < len(self.lines):
@@ -171,10 +170,11 @@ class Table:
         for line, cells in READERS[self.format](self, account, leaves_out):
             first_line = first_line or line
             yield line, cells
-        account.left_out_lines[self.name] = [n for n in left_out if n > (first_line or 0)]
-        if skipped:
+        # Skipped lines above the first row are headings, and no halves of pairs.
+        account.left_out_lines[self.name] = [line for line in skipped if line > (first_line or 0)]
+        if absent := lines_to_skip - {*skipped}:
             raise UserError(
-                f"{account.entry}: 'skip_lines' names line {min(skipped)} of {self.name}, which "
+                f"{account.entry}: 'skip_lines' names line {min(absent)} of {self.name}, which "
                 "has no row there; correct it."
             )
         if self.format not in ("parquet", "xlsx") and (marks := self.text.count("\ufeff")):
@@ -186,6 +186,8 @@ class Table:
 def _csv_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
     # With skipinitialspace, a quotation mark opens a cell after a separator and a space too.
     options: Any = {"delimiter": table.separator, "strict": True, "skipinitialspace": True}
+    # Only if the declaration itself states "csv" may cells have line breaks. Where it states
+    # nothing, a quotation mark that is not closed would otherwise swallow the next rows.
     read = _rows_over_lines if table.entry.quotes == "csv" else _rows_of_lines
     with cells_of_any_size():
         rows = [*read(table, account, leaves_out, options)]
@@ -212,12 +214,13 @@ def _rows_over_lines(
 def _rows_of_lines(
     table: Table, account: Account, leaves_out: LeavesOut, options: Any
 ) -> Iterator[tuple[int, list[str]]]:
+    # Yield the line and the cells of each row, which is one line.
     for line, text in enumerate(table.lines, start=1):
         if leaves_out(line, not text):
             continue
         if table.quotes == "none":
             cells = text.split(table.separator)
-            if table.entry.quotes is None:
+            if table.entry.quotes is None:  # the default of tsv, which may be wrong
                 _check_quotes(table, line, cells)
             yield line, cells
             continue
@@ -247,22 +250,22 @@ def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:
     if suspects:
         raise UserError(
             f"{table.name}:{line}: the quotes of the cell {suspects[0]!r:.60} look like those of "
-            "csv; write 'quotes: csv' if they only enclose the text, or 'quotes: none' if they "
-            "belong to it."
+            "csv; write 'quotes: csv' if they enclose the text, 'quotes: none' if they are text."
         )
 
 
 def _with_headings(
     table: Table, rows: Iterable[tuple[int, Sequence[object]]], account: Account
 ) -> Cells:
-    """Yield cells by heading; if the entry ``is_wide``, cell "" has all (heading, cell) pairs.
+    """Yield cells by heading, from ``columns`` or the row ``header_row``.
 
-    Raises UserError for repeated headings, and for a first row that repeats a name of ``columns``.
+    If the entry ``is_wide``, headings may be repeated; the key "" then has a list of all pairs
+    (heading, cell). Raises UserError for other repeated headings, and ``columns`` that repeat them.
     """
     names: Sequence[str] | None = table.entry.columns
     for number, (line, cells) in enumerate(rows):
-        if names and number == 0:
-            headings = {*names} & {as_text(cell).strip() for cell in cells}
+        if number == 0 and table.entry.columns:
+            headings = {*table.entry.columns} & {as_text(cell).strip() for cell in cells}
             if headings:
                 raise UserError(
                     f"{table.name}:{line}: the first row has the cell {min(headings)!r}, a name of "
@@ -277,8 +280,7 @@ def _with_headings(
             if repeated and not is_wide(table.entry):
                 raise UserError(
                     f"{table.name}:{line}: the heading {repeated[0]!r} is in several columns; "
-                    "expected distinct ones. Name distinct ones with 'columns', and leave this "
-                    "line out with 'skip_lines'."
+                    "name distinct ones with 'columns', and leave this line out with 'skip_lines'."
                 )
         elif len(cells) != len(names):
             account.faults.append(
@@ -296,12 +298,12 @@ def _with_headings(
 
 
 def is_wide(entry: PlainFiles) -> bool:
-    """Tell whether each column has the ratings of one sentence, so that headings may repeat."""
+    """Tell whether each column has the ratings of one sentence, and headings may be repeated."""
     return isinstance(entry, People) and entry.kind == "ratings" and entry.headings is not None
 
 
-def _leaves(value: object, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the dotted path and value of each value inside a JSON value, such as ``meta.id, 7``."""
+def _values_inside(value: object, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield path and value of each value inside another: ``meta, {"id": 7}`` and ``meta.id, 7``."""
     if path:
         yield path, value
     children: Any = ()
@@ -310,29 +312,28 @@ def _leaves(value: object, path: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(value, list):
         children = enumerate(value)
     for key, child in children:
-        yield from _leaves(child, f"{path}.{key}" if path else str(key))
+        yield from _values_inside(child, f"{path}.{key}" if path else str(key))
 
 
 def _records(
     table: Table, values: Iterable[tuple[int, Any]], account: Account, leaves_out: LeavesOut
 ) -> Cells:
+    # Yield the cells of JSON objects, by dotted path; other values become faults.
     for line, value in values:
         if leaves_out(line):
             continue
         if not isinstance(value, dict):
-            account.faults.append(
-                f"{table.name}:{line} is {value!r:.60}; expected an object with fields."
-            )
+            account.faults.append(f"{table.name}:{line} is {value!r:.60}; expected an object.")
             continue
-        leaves = [*_leaves(value)]
-        names = Counter(name for name, _ in leaves)
-        [(name, times)] = names.most_common(1) or [("", 0)]
-        if times > 1:
+        values_inside = [*_values_inside(value)]
+        cells = dict(values_inside)
+        if len(cells) < len(values_inside):
+            [(name, _)] = Counter(name for name, _ in values_inside).most_common(1)
             account.faults.append(
                 f"{table.name}:{line}: {name!r} is a key with a dot, and a path too; rename one."
             )
             continue
-        yield line, dict(leaves)
+        yield line, cells
 
 
 def _json_lines(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
@@ -377,10 +378,7 @@ def _json_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
     if isinstance(content, dict):
         content = [content]
     if not isinstance(content, list):
-        raise UserError(
-            f"{table.name} is {content!r:.60}; expected a list of records. Name its key with "
-            "'records'."
-        )
+        raise UserError(f"{table.name} is {content!r:.60}; expected a list. Correct 'records'.")
     yield from _records(table, enumerate(content, start=1), account, leaves_out)
 
 

@@ -69,8 +69,8 @@ def plain(text: str, form: Literal["NFC", "NFKC"] = "NFKC") -> str:
 def has_column(row: Row, name: str, key: str, advice: str) -> bool:
     """Tell whether a row has a column; all rows of a file must agree, else UserError.
 
-    ``key``, such as "a.csv: lang", is the key of the answer for rows before in the account's
-    ``columns``; ``advice`` ends the error's message.
+    The account remembers the answer for rows before under ``key``, such as "a.csv: lang".
+    ``advice`` ends the error's message.
     """
     is_there = name in row.cells
     if row.account.columns.setdefault(key, is_there) != is_there:
@@ -92,14 +92,15 @@ def comparable(value: object) -> str:
     return re.sub(r"^(-?\d+)\.0+$", r"\1", as_text(value).strip().casefold())
 
 
-# Matches {column} or {column[3]="}"}. A quotation, which may contain braces, begins after "[" or
-# "="; so {don't} names a column.
 _BRACES = re.compile(r"""\{((?>(?<=[\[=])(?:'[^']*'|"[^"]*")|[^{}])++)\}""")
-# A value such as '___' or were, an exchange such as ['___']=answer, and an expression such as
-# sentence['___']=answer|stripped: a column, exchanges, and filters.
+"""Braces around a column or an expression: {column} or {column[3]="}"}. A quotation, which may
+contain braces, begins after "[" or "="; so the quotation mark in {don't} belongs to a column."""
 _VALUE = r"""'[^']*'|"[^"]*"|[^][|='"]+"""
+"""An old or new text, such as '___' in quotes, or the name of a column, such as answer."""
 _EXCHANGE = re.compile(rf"\[({_VALUE})\]=({_VALUE})")
+"""An old text and the new one, such as ['___']=answer."""
 _EXPRESSION = re.compile(rf"([^][|=]+)((?:\[(?:{_VALUE})\]=(?:{_VALUE}))*+)((?:\|\w+)*+)")
+"""A column, exchanges, and filters, such as sentence['___']=answer|stripped."""
 _FINAL = ".!?…。．！？｡۔؟।॥།။։"
 """Marks that end a sentence."""
 _CLOSING = "\"'’”»)]」』"
@@ -109,6 +110,19 @@ _BEFORE, _AFTER = '"“«([「『¿¡', f'{_FINAL},;:،؛、，；："”»)]」
 _DOTLESS = ("tur", "aze", "azj", "crh")
 """Languages in which i and ı are two letters, with the capitals İ and I."""
 
+
+def _unpunctuated(text: str) -> str:
+    body = text.rstrip(_CLOSING)
+    return body.rstrip(f"{_FINAL} ") + text[len(body) :]
+
+
+def _with_case(text: str, lang: str, dotless: Mapping[str, str], case: Callable[[str], str]) -> str:
+    """Change the first letter: by ``dotless`` in languages such as Turkish, else by ``case``."""
+    letter = text[:1]
+    changed = dotless[letter] if letter in dotless and lang in _DOTLESS else case(letter)
+    return changed + text[1:]
+
+
 FILTERS: Mapping[str, Callable[[str, str], str]] = {
     "stripped": lambda text, _lang: text.strip(),
     "unpunctuated": lambda text, _lang: _unpunctuated(text.rstrip()),
@@ -116,6 +130,7 @@ FILTERS: Mapping[str, Callable[[str, str], str]] = {
     "uncapitalised": lambda text, lang: _with_case(text, lang, {"I": "ı"}, lambda c: c.lower()[:1]),
     "capitalised": lambda text, lang: _with_case(text, lang, {"i": "İ", "ı": "I"}, str.upper),
 }
+"""Functions of a text and its language, by the filter's name."""
 
 
 _split_at_braces = cache(_BRACES.split)
@@ -144,16 +159,18 @@ def cell(row: Row, column: str) -> Any:
     """Return the cell of a column, or the text of a template. UserError if the row lacks it."""
     if column in row.cells:
         return row.cells[column]
-    pieces = _split_at_braces(column)
-    # Pieces at odd positions are inside of braces.
+    pieces = _split_at_braces(column)  # "The {noun}." gives "The ", "noun" and "."
     if len(pieces) > 1:
-        if re.search(r"[{}]", "".join(pieces[::2])):
-            raise UserError(
-                f"{row.location}: the template {column!r} has a brace too many; expected columns "
-                "in braces, each with a brace at both ends. Correct the declaration."
-            )
-        filled = [_fill(row, piece) if number % 2 else piece for number, piece in enumerate(pieces)]
-        return "".join(filled)
+        text = ""
+        for number, piece in enumerate(pieces):
+            is_in_braces = number % 2 == 1
+            if not is_in_braces and re.search(r"[{}]", piece):
+                raise UserError(
+                    f"{row.location}: the template {column!r} has a brace too many; expected "
+                    "columns in braces, each with a brace at both ends. Correct the declaration."
+                )
+            text += _fill(row, piece) if is_in_braces else piece
+        return text
     names = [repr(name) for name, value in row.cells.items() if not isinstance(value, dict | list)]
     raise UserError(
         f"{row.location} has no column {column!r}; its columns are {', '.join(names)}. Correct the "
@@ -175,25 +192,25 @@ def _fill(row: Row, inside: str) -> str:
     column, exchanges, filters = expression
     text = _column_text(row, column)
     for old, new in exchanges:
-        value = new[1:-1] if new[0] in "'\"" else _named_or_literal(row, new)
-        if old[0] in "'\"":
-            blank = old[1:-1]
-            times = len([*occurrences(text, blank)]) if blank else 0
+        new_text = new[1:-1] if new[0] in "'\"" else _named_or_literal(row, new)
+        if old[0] in "'\"":  # a text in quotes, which occurs once
+            old_text = old[1:-1]
+            times = len([*occurrences(text, old_text)]) if old_text else 0
             if times != 1:
                 raise UserError(
-                    f"{row.location}: {blank!r} occurs {times} times in {text!r}; expected once. "
-                    "Correct the file, or the template."
+                    f"{row.location}: {old_text!r} occurs {times} times in {text!r}; expected "
+                    "once. Correct the file, or the template."
                 )
-            start = text.index(blank)
-            end = start + len(blank)
-        else:
+            start = text.index(old_text)
+            end = start + len(old_text)
+        else:  # the index of a word
             start, end = word_span(row, text, old)
-            value = _with_marks(text[start:end], value)
+            new_text = _with_marks(text[start:end], new_text)
         before, after = text[:start], text[end:]
         # If a text is removed from between two spaces, only the space before it stays.
-        if not value and (not before.strip() or before[-1].isspace()):
+        if not new_text and (not before.strip() or before[-1].isspace()):
             after = after.lstrip()
-        text = before + value + after
+        text = before + new_text + after
     for name in filters:
         text = FILTERS[name](text, as_text(row.cells.get("lang")))
     return text
@@ -216,20 +233,8 @@ def _column_text(row: Row, column: str) -> str:
     return text
 
 
-def _unpunctuated(text: str) -> str:
-    body = text.rstrip(_CLOSING)
-    return body.rstrip(f"{_FINAL} ") + text[len(body) :]
-
-
-def _with_case(text: str, lang: str, dotless: Mapping[str, str], case: Callable[[str], str]) -> str:
-    """Change the first letter: by ``dotless`` in languages such as Turkish, else by ``case``."""
-    letter = text[:1]
-    changed = dotless[letter] if letter in dotless and lang in _DOTLESS else case(letter)
-    return changed + text[1:]
-
-
 def _with_marks(word: str, value: str) -> str:
-    """Put the marks of an old word around its new ``value``: at each side where it has none."""
+    """Put the marks around an old word around the new ``value``: "dog," and cat give "cat,"."""
     body = word.strip(_BEFORE + _AFTER)
     if not body or not value:
         return value
@@ -253,17 +258,17 @@ def word_span(row: Row, text: str, first: str | int, count: str | int = 1) -> Sp
     ``first`` and ``count`` are numbers, or names of columns with numbers.
     """
     index, length = (_number(row, name) for name in (first, count))
-    start = index - row.account.words_from
+    words_from = row.account.words_from  # index that the files give to the first word
     spans = [match.span() for match in re.finditer(r"\S+", text)]
-    if start < 0 or length < 1 or start + length > len(spans):
-        last = len(spans) - 1 + row.account.words_from
+    chosen = spans[max(index - words_from, 0) :][:length]
+    if index < words_from or length < 1 or len(chosen) < length:
         number = "" if length == 1 else f" with {length} words"
         raise UserError(
             f"{row.location}: the word at index {index}{number} is not in {text!r}, whose "
-            f"{len(spans)} words have the indices {row.account.words_from} to {last}; correct "
-            f"{first!r}, or set 'words_from'."
+            f"{len(spans)} words have the indices {words_from} to {words_from + len(spans) - 1}; "
+            f"correct {first!r}, or set 'words_from'."
         )
-    return spans[start][0], spans[start + length - 1][1]
+    return chosen[0][0], chosen[-1][1]
 
 
 def _number(row: Row, name: str | int) -> int:
@@ -279,7 +284,7 @@ def _number(row: Row, name: str | int) -> int:
 
 
 def _named_or_literal(row: Row, name: str) -> str:
-    """Return the column's text; ``name`` itself if no column is similar, or else UserError."""
+    """Return the column's text, or ``name`` as text. UserError if it seems a misspelt column."""
     if has_column(row, name, name, f"quote text: '{name}'"):
         return _column_text(row, name)
     similar = _similar(name, tuple(row.cells), 1)

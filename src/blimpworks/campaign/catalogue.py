@@ -50,14 +50,12 @@ def _none_if_empty(cell: Any) -> Any:
 Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Constructions = Annotated[tuple[Literal["sv", "sp"], ...], BeforeValidator(_split)]
 # A treatment of spelling; "corrected:strip_colons" applies in one variant only.
-TREATMENT = (
+SPELLING = (
     r"^((published|corrected):)?(unidecode|first_comma|uyghur_translit|"
     r"iast_devanagari|strip_cantillation|strip_cantillation_and_punctuation|"
     r"strip_colons|strip_colons_everywhere|strip_persian_marks)$"
 )
-Treatments = Annotated[
-    tuple[Annotated[str, Field(pattern=TREATMENT)], ...], BeforeValidator(_split)
-]
+Treatments = Annotated[tuple[Annotated[str, Field(pattern=SPELLING)], ...], BeforeValidator(_split)]
 OptionalInt = Annotated[int | None, BeforeValidator(_none_if_empty)]
 OptionalFloat = Annotated[float | None, BeforeValidator(_none_if_empty)]
 OptionalAmount = Annotated[Annotated[float, Field(gt=0)] | None, BeforeValidator(_none_if_empty)]
@@ -264,7 +262,7 @@ def model_facts(paper: str, campaign: Campaign, catalogue: Catalogue) -> dict[st
 def _read_languages(campaign: Campaign) -> dict[str, LanguageRow]:
     """Return {code: language} of the table, followed by languages that only papers list.
 
-    A row that names its papers gets the names of all others that list the language.
+    If a row names papers, the names of further papers that list the language are added to it.
     """
     path = campaign.catalogue.languages
     rows = keyed(read_rows(LanguageRow, path), "lang", path)
@@ -273,9 +271,9 @@ def _read_languages(campaign: Campaign) -> dict[str, LanguageRow]:
             rows.setdefault(row.lang, row)
         listed = [row.lang for row in paper.languages]
         if paper.folder:  # a declared benchmark may list languages by their codes alone
-            every_language = Catalogue(rows, models={}, treebanks={}, sources={})
+            all_languages = Catalogue(rows, models={}, treebanks={}, sources={})
             for benchmark in paper.benchmarks:
-                listed += benchmark.languages(campaign, every_language)
+                listed += benchmark.languages(campaign, all_languages)
         for lang in listed:
             if not rows[lang].is_of(paper.name):
                 names = (*rows[lang].papers, paper.name)
@@ -337,12 +335,12 @@ def select_rows(
     if unknown is None:
         return {name: row for name, row in rows.items() if name in names}
     # Users may have written a label or hub id instead of the name.
-    spellings = {key.casefold(): key for key in rows}
+    name_by_text = {key.casefold(): key for key in rows}
     for key, row in rows.items():
         for column in ("name", "label", "hf_id"):
-            spellings.setdefault(getattr(row, column, key).casefold(), key)
-    close = difflib.get_close_matches(unknown.casefold(), spellings, n=1)
-    remedy = f"Did you mean {spellings[close[0]]!r}?" if close else "Correct it or add a row."
+            name_by_text.setdefault(getattr(row, column, key).casefold(), key)
+    close = difflib.get_close_matches(unknown.casefold(), name_by_text, n=1)
+    remedy = f"Did you mean {name_by_text[close[0]]!r}?" if close else "Correct it or add a row."
     if model := row_of_training(unknown, rows):
         remedy = (
             f"Name {model!r}: which seeds it has follows from 'seeds' of its recipe, and "
@@ -364,8 +362,8 @@ def hub_address(row: ModelRow, scope: str, catalogue: Catalogue) -> str:
 def load_catalogue(campaign: Campaign) -> Catalogue:
     """Read the tables that a campaign names, and return the rows that it selects.
 
-    Raises UserError for a malformed table, and for an unknown language, model or paper. Also for a
-    language without treebank files, or a trained model whose recipe the campaign lacks.
+    Raises UserError for a malformed table, an unknown language, model or paper, a language without
+    treebank files, and a recipe that the campaign lacks.
     """
     # Languages: those that the campaign names, or all languages of its papers.
     files = campaign.catalogue
@@ -470,16 +468,15 @@ def _check_model(campaign: Campaign, model: ModelRow) -> None:
             f"of campaign {campaign.campaign!r} lacks (it has: {', '.join(recipes) or 'none'}). "
             "Add it."
         )
-    declared = (model.architecture, model.engine, model.dtype, model.first_token)
-    recipe = recipes[model.recipe]
-    architecture = architecture_of(recipe)
+    stated = (model.architecture, model.engine, model.dtype, model.first_token)
+    architecture = architecture_of(recipes[model.recipe])
     engine = default_engine(architecture)
     starts = engine.scorers[architecture].first_token
     expected = (architecture, engine.name, "float32", "bos" if "bos" in starts else starts[0])
-    if declared != expected:
+    if stated != expected:
         raise UserError(
             f"{path}: model {model.name!r} has architecture, engine, dtype, first_token "
-            f"{', '.join(declared)}; its recipe makes {', '.join(expected)}. Correct the row."
+            f"{', '.join(stated)}; its recipe makes {', '.join(expected)}. Correct the row."
         )
 
 

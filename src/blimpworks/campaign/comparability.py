@@ -89,10 +89,10 @@ def _compare_treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -
     """Yield the languages with other treebank files than the repository's table has."""
     languages = paper.treebanks(campaign, catalogue)
     table = _default_table(campaign, "treebanks") if languages else None
-    default_rows = read_rows(TreebankRow, table) if table else None
+    default_rows = read_rows(TreebankRow, table) if table else []
     for lang in languages:
         used = catalogue.treebanks[lang]
-        default = used if default_rows is None else [r for r in default_rows if r.lang == lang]
+        default = [row for row in default_rows if row.lang == lang] if table else used
         by_name = {row.name: row for row in default}
         changed = [row.treebank for row in used if not _is_same_file(row, by_name.get(row.name))]
         usable = sum(is_usable(campaign, row) for row in used)
@@ -117,7 +117,7 @@ def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> 
     for row in paper.sources(campaign, complete):
         if not isinstance(row, SourceRow):
             continue
-        # The sources of a declared benchmark are in a table of its own, which has no default.
+        # The sources of a declared benchmark are in its own table, which has no default to compare.
         has_default = table and complete.tables.get(row.name) == campaign.catalogue.sources
         if row.name in replaced:
             yield row.lang, f"{row.name} in place of {replaced[row.name]}"

@@ -197,7 +197,10 @@ ENGINE_ROWS = (
         name="lstm",
         scorers={
             "lstm": Scorer(
-                f"{_SCORING}.lstm_engine:LstmEngine", ("float32",), ("eos", "skip"), "", ("skip",)
+                f"{_SCORING}.lstm_engine:LstmEngine",
+                dtype=("float32",),
+                first_token=("eos", "skip"),
+                variants=("skip",),
             )
         },
         module="torch",
@@ -299,14 +302,14 @@ def choose_engine(name: str, model: Any, requested: object) -> Choice:
     """Return the class and settings for scoring with the engine ``name``.
 
     ``model`` (a row of the catalogue) and ``requested`` (the campaign's settings) have attributes
-    ``dtype`` and ``first_token``. Raises UserError if the engine cannot run the architecture, or
-    has no such setting as the model.
+    ``dtype`` and ``first_token``. Raises UserError if the engine lacks architecture or setting.
     """
     scorer = find_scorer(name, model.architecture)
     settings, unmet = {}, []
     for setting in ENGINE_SETTINGS:
         of_model, of_campaign = getattr(model, setting), getattr(requested, setting)
         settings[setting] = scorer.settle(setting, of_model, of_campaign)
+        # An impossible value of the model is an error, one of the campaign only a remark.
         if reason := obstacle(name, model.architecture, {setting: settings[setting]}):
             raise UserError(f"{reason}; correct it, or train or retrieve the model again.")
         if reason := obstacle(name, model.architecture, {setting: of_campaign}):

@@ -15,13 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from blimpworks.campaign import registry, scoring_jobs
-from blimpworks.campaign.catalogue import (
-    Catalogue,
-    Pinned,
-    SourceRow,
-    TreebankRow,
-    whole_catalogue,
-)
+from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow, TreebankRow, whole_catalogue
 from blimpworks.campaign.engines import ParityVariants, comparison_of, find_engine
 from blimpworks.campaign.load import with_repository_paths
 from blimpworks.campaign.methods import find_method
@@ -124,17 +118,19 @@ class Layout(CampaignSelection):
         return [f"{root}/{model}/{lang}.parquet" for model, lang in pairs if only in ("", lang)]
 
     def outputs_with(self, tables: Iterable[str]) -> list[str]:
-        """Return the output of a job that contains each table: the table, or its model's directory.
+        """Return the outputs of jobs that contain the tables: these, or directories of models.
 
-        It is the directory if one job has all languages of the model.
+        The output is a directory if one job has all languages of the model:
+        ``results/scores/mine/gpt2`` for the table ``results/scores/mine/gpt2/eng.parquet``.
         """
         folders = {f"{self.results}/{name}" for name in ("scores", "answers", "judgements")}
         outputs = []
-        for path in tables:  # such as results/scores/mine/gpt2/eng.parquet
-            directory = path.rpartition("/")[0]
-            benchmark_folder, _, model = directory.rpartition("/")
-            is_output = benchmark_folder.rpartition("/")[0] in folders
-            outputs.append(directory if is_output and model not in self.parted else path)
+        for table in tables:
+            pieces = table.rsplit("/", 3)  # results/scores, mine, gpt2, eng.parquet
+            in_directory = (
+                pieces[0] in folders and pieces[2] not in self.models_with_job_per_language
+            )
+            outputs.append(table.rpartition("/")[0] if in_directory else table)
         return list(dict.fromkeys(outputs))
 
     def languages_by_model(self, benchmark: str, models: Sequence[str] | None = None) -> str:
@@ -195,8 +191,8 @@ class Layout(CampaignSelection):
     def generation_of(self, job: ScoringJob) -> Generation:
         """Return the settings for answering a job's prompts. Raises UserError if they differ."""
         names = dict.fromkeys(benchmark for benchmark, _ in job.sets)
-        stated = [registry.find_benchmark(name).generation for name in names]
-        generations = [generation for generation in stated if generation]
+        of_benchmarks = [registry.find_benchmark(name).generation for name in names]
+        generations = [generation for generation in of_benchmarks if generation]
         if len({str(generation.options(self.campaign)) for generation in generations}) > 1:
             raise UserError(
                 f"benchmarks {', '.join(names)} have different settings for how {job.model} "
@@ -205,7 +201,7 @@ class Layout(CampaignSelection):
         return generations[0]
 
     @cached_property
-    def parted(self) -> dict[str, None]:
+    def models_with_job_per_language(self) -> dict[str, None]:
         """Models with a scoring job for each language; other models have one for all languages."""
         by_language = self.campaign.scoring.jobs == "language"
         rows = self.catalogue.models.items()
@@ -378,8 +374,7 @@ def missing_sources(layout: Layout, configfile: str) -> dict[str, dict[str, tupl
     published = product(["published"], layout.published)
     for form, spec in chain(published, product(["measured"], layout.exhibits)):
         printed = form == "published"
-        # Two input tables may be made from the same file.
-        rows: dict[str, SourceRow | TreebankRow] = {}
+        rows: dict[str, SourceRow | TreebankRow] = {}  # by name, as two tables may need one file
         for table_name in (*(spec.published if printed else spec.needs), *spec.optional):
             if not layout.tables(spec.paper, table_name, printed=printed):
                 needed = registry.table_kind(spec.paper, table_name).sources(campaign, catalogue)

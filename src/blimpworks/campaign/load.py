@@ -159,8 +159,7 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
             )
     specs = registry.exhibits().values()
     targets = {target for spec in specs for target in (spec.alias, spec.published_alias)}
-    unknown = sorted({*campaign.omitted} - targets)
-    if unknown:
+    if unknown := sorted({*campaign.omitted} - targets):
         raise UserError(
             f"{source}: key 'omitted' names {unknown[0]!r}, which is no exhibit's target; expected "
             "one of docs/exhibits.md, with _published for the form of printed numbers."
@@ -196,7 +195,7 @@ def load_campaign(path: Path) -> Campaign:
 def _field_docstrings(module: str) -> dict[str, dict[str, str]]:
     """Return {class: {field: string below it}} of a module, from its source."""
     docstrings: dict[str, dict[str, str]] = {}
-    # A string directly below a field is its docstring.
+    # A string directly below a field (an annotated assignment to a name) is its docstring.
     for node in ast.parse(inspect.getsource(sys.modules[module])).body:
         if isinstance(node, ast.ClassDef):
             fields = docstrings.setdefault(node.name, {})
@@ -230,9 +229,9 @@ def render_schema(model: type[BaseModel]) -> str:
         _describe(options, DeclaredOptions)
         schema["$defs"]["DeclaredOptions"] = options
         schema["additionalProperties"] = {"$ref": "#/$defs/DeclaredOptions"}
-        packaged = schema["properties"]["benchmarks"]["items"]
-        declared = {"type": "string", "pattern": "^[a-z][a-z0-9_]*$"}
-        schema["properties"]["benchmarks"]["items"] = {"anyOf": [packaged, declared]}
+        names_in_package = schema["properties"]["benchmarks"]["items"]
+        any_name = {"type": "string", "pattern": "^[a-z][a-z0-9_]*$"}
+        schema["properties"]["benchmarks"]["items"] = {"anyOf": [names_in_package, any_name]}
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 

@@ -31,7 +31,7 @@ AGGREGATES = ("sum", "mean", "only")
 TOKENS = ("all", "text", "region")
 LENGTHS = ("characters", "bytes")
 PREFIXES = ("one_prefix", "two_prefix")
-"""Methods for the pairs that have a prefix before the region."""
+"""Methods that judge only pairs whose sentences have a prefix before the critical region."""
 
 METHODS: dict[str, str] = {
     # Warstadt et al. (2020), section 4.1; Jumelet et al. (2025), section 6.
@@ -86,7 +86,7 @@ def parse_method(name: str, expression: str) -> Method:
         )
     direction = re.match(r"\s*(higher|lower)\b", expression)
     total = expression[direction.end() if direction else 0 :].strip()
-    functions: list[str] = []  # around the total, the innermost first
+    functions: list[str] = []  # around the total, the innermost first: exp, minus for -exp(…)
     while outer := _OUTER.fullmatch(total):
         function = "exp" if outer["minus"] is None else "minus"
         functions.insert(0, function)
@@ -104,8 +104,7 @@ def parse_method(name: str, expression: str) -> Method:
                 f"method {name!r}: {word!r} in {expression!r} is unknown; expected "
                 f"{' or '.join(filter(None, possible))}."
             )
-    # ``lower`` reverses the order of totals, and so does an odd number of minuses; both together
-    # keep it.
+    # ``lower`` reverses the order of totals, and so does an odd number of minuses; not both.
     higher_value = not direction or direction[1] == "higher"
     keeps_order = functions.count("minus") % 2 == 0
     return Method(

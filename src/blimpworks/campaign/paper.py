@@ -172,8 +172,8 @@ class Benchmark:
     languages: Callable[[Campaign, Catalogue], Sequence[str]]
     """Languages of a campaign with items, in the catalogue's order."""
     methods: Callable[[Campaign, str], Sequence[str]]
-    """Methods that decide pairs for an architecture, the main one first; without an architecture
-    (""), the methods that exhibits show."""
+    """Methods that decide pairs of models of an architecture, the main one first. For the
+    architecture "", the methods that exhibits show."""
     expected_units: Callable[[Campaign, Catalogue, str], int]
     """Estimated number of pairs or prompts of a language before they are made, for plans."""
     counted_units: Callable[[Campaign, Catalogue, str], int | None] | None = None
@@ -219,7 +219,7 @@ class TableKind:
     sources: Callable[[Campaign, Catalogue], Sequence[Pinned]] = _nothing
     """Pinned files that the table is made from, besides those of the items."""
     retrieved: bool = False
-    """Whether the table can be made only with these files."""
+    """Whether the table can be made only with the files of ``sources``."""
     reader: str = ""
     """Function from paths to a data frame, as ``module:name``, for files that are not Parquet."""
 

@@ -50,7 +50,7 @@ TEXT_UNIT = "text"
 BOUNDS = ("at least", "at most", "above", "below")
 """Endings of units such as "% at least", for printed bounds; the last two exclude the number."""
 NUMBER = re.compile(
-    r"(?<![\w.\-−–])(?P<sign>[-−–]?)(?P<digits>\d[\d,]*(?:\.\d+)?|\.\d+)(?:/(?P<below>\d+))?"
+    r"(?<![\w.\-−–])(?P<sign>[-−–]?)(?P<digits>\d[\d,]*(?:\.\d+)?|\.\d+)(?:/(?P<divisor>\d+))?"
     r"(?P<scale> ?(?:[KkMB]\b|million|billion))?"
 )
 """A number in a text: 1,234.5, −.3, 1/4M, 7 billion."""
@@ -65,7 +65,7 @@ def numbers_in(text: str) -> list[float]:
     """
     numbers: list[float] = []
     for match in NUMBER.finditer(text):
-        value = float(match["digits"].replace(",", "")) / float(match["below"] or 1)
+        value = float(match["digits"].replace(",", "")) / float(match["divisor"] or 1)
         value = -value if match["sign"] else value
         scale = SCALES.get((match["scale"] or "").strip().lower())
         numbers += [value] if scale is None else [value, value * scale, value * scale / 1e9]
@@ -98,7 +98,7 @@ class PublishedRow(Strict):
     formula: str = ""
     """Sentence of a formula that computes the number from other printed numbers."""
     of: str = Field(default="", validate_default=True)
-    """Numbers that the formula uses, as EXHIBIT/ROWS/COLUMNS (``exhibits.shared``)."""
+    """Printed numbers that the formula uses, as EXHIBIT/ROWS/COLUMNS (``exhibits.shared``)."""
 
     @field_validator("corrected", mode="before")
     @classmethod

@@ -61,12 +61,9 @@ def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
     """Add a paper. Raises UserError if its name is taken, or is a setting's name in campaigns."""
     names = {benchmark.name for benchmark in paper.benchmarks}
     names_before = {b.name for earlier in registered.values() for b in earlier.benchmarks}
-    twice = sorted(names & names_before) or [name for name in registered if name == paper.name]
+    twice = sorted(names & names_before) or [*{paper.name} & registered.keys()]
     if twice:
-        raise UserError(
-            f"{origin}: {twice[0]!r} is registered twice; rename it there, or remove one of the "
-            "two."
-        )
+        raise UserError(f"{origin}: {twice[0]!r} is registered twice; rename it, or remove one.")
     if paper.name in Campaign.model_fields:
         raise UserError(
             f"{origin}: {paper.name!r} is a key of every campaign, so no section can have "
@@ -238,7 +235,7 @@ def exhibits_to_make(
     """
     made = []
     for spec in exhibits().values():
-        # The name of a paper is that of its main benchmark too.
+        # Benchmarks that need results of models. A paper's main benchmark has the paper's name.
         required = {spec.paper} if is_evaluated(spec) else set()
         if any(table.of_all_benchmarks for table in _needed_tables(spec)):
             required = {benchmark.name for benchmark in find_paper(spec.paper).benchmarks}

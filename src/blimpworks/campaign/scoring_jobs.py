@@ -41,10 +41,10 @@ from blimpworks.items import SAMPLED
 
 ANSWERS_SUFFIX = " (answers)"
 """Suffix of a model's name in the titles of its jobs that answer prompts."""
-Kind = Literal["score", "answer"]
+Task = Literal["score", "answer"]
 """Task of a job: score the sentences of pairs, or answer prompts."""
-STORES: dict[Kind, str] = {"score": "store", "answer": "answers_store"}
-"""Folder of the results in which jobs of each kind write their shards."""
+STORES: dict[Task, str] = {"score": "store", "answer": "answers_store"}
+"""Folder of the results in which jobs of each task write their shards."""
 CORPUS, TEXT = "corpus", "text"
 """Kinds of sources: released corpora of sentences, and plain text to train on."""
 
@@ -59,7 +59,7 @@ class ScoringJob:
     engine: str
     sets: tuple[tuple[str, str], ...]
     """Benchmark and language of each items table."""
-    task: Kind = "score"
+    task: Task = "score"
     trained: bool = False
     """Whether the campaign trains the model."""
 
@@ -174,10 +174,9 @@ def named_sources(
     campaign: Campaign, catalogue: Catalogue, names: Sequence[str]
 ) -> list[SourceRow]:
     """Return sources by their names if all can be retrieved, else none."""
-    rows = [catalogue.sources.get(name) for name in names]
-    usable = [row for row in rows if row is not None and is_usable(campaign, row)]
-    retrievable = [row for row in usable if row.url or campaign.mirror]
-    return retrievable if len(retrievable) == len(names) else []
+    rows = [catalogue.sources[name] for name in names if name in catalogue.sources]
+    usable = [row for row in rows if is_usable(campaign, row) and (row.url or campaign.mirror)]
+    return usable if len(usable) == len(names) else []
 
 
 def lexicon_sources(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[SourceRow]:
@@ -308,7 +307,7 @@ class CampaignSelection:
             return
         run_models = {catalogue.row_of(job.model) for job in self.jobs}
         run_benchmarks = {benchmark for job in self.jobs for benchmark, _ in job.sets}
-        # {row: one of its trainings}; all trainings run on the same benchmarks.
+        # {row: one of its trainings}, since all trainings of a row run on the same benchmarks.
         trainings = {catalogue.row_of(name): name for name in catalogue.models}
         for name in campaign.models:
             if name in trainings and name not in run_models:

@@ -68,9 +68,11 @@ def from_seeds(
         for tokens, number in product(sizes or (None,), range(1, count + 1)):
             new_name, label = name, row.label
             if tokens is not None:
-                new_name, label = f"{name}-{size_name(tokens)}", f"{label}, {tokens:,} tokens"
+                new_name += f"-{size_name(tokens)}"
+                label += f", {tokens:,} tokens"
             if count > 1:
-                new_name, label = f"{new_name}-seed{number}", f"{label}, seed {number}"
+                new_name += f"-seed{number}"
+                label += f", seed {number}"
             if new_name in {*taken, *rows}:
                 sampled = f" of {tokens:,} tokens" if tokens else ""
                 raise UserError(

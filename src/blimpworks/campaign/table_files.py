@@ -53,8 +53,8 @@ def headings(table: Path) -> list[str]:
 def named_row(rows: Mapping[str, AnyRow], name: str, table: Path) -> AnyRow:
     """Return the row ``name`` of a table. Raises UserError if there is none."""
     if name not in rows:
-        close = difflib.get_close_matches(name, rows, n=1, cutoff=0.0)
-        hint = f"did you mean {close[0]}?" if close else "the table is empty."
+        closest = difflib.get_close_matches(name, rows, n=1, cutoff=0.0)  # any row, if there is one
+        hint = f"did you mean {closest[0]}?" if closest else "the table is empty."
         raise UserError(f"{table} has no row {name!r}; {hint}")
     return rows[name]
 
@@ -74,8 +74,8 @@ def read_rows(row_type: type[Row], path: Path) -> list[Row]:
     the first wrong cell, and for a repeated row.
     """
     remedy = "Write it so, in UTF-8, and close each quote."
-    expected = reading(path, f"a table of {row_type.__name__}", remedy)
-    with expected, io.StringIO(text_of(path, "utf-8-sig"), newline="") as handle:
+    with_message = reading(path, f"a table of {row_type.__name__}", remedy)
+    with with_message, io.StringIO(text_of(path, "utf-8-sig"), newline="") as handle:
         # Without ``strict``, a quote that is never closed would take all further rows into a cell.
         reader = csv.DictReader(handle, strict=True, **dialect(path))
         header, fields = reader.fieldnames or [], row_type.model_fields

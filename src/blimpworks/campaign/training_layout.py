@@ -69,14 +69,13 @@ class TrainingLayout:
         return [lang for lang in layout.catalogue.languages if lang in covered]
 
     def seed_of(self, model: str) -> int:
-        seed = self.layout.catalogue.seeds.get(model)
-        return self.layout.campaign.training.seed + (seed.number if seed else 0)
+        training = self.layout.catalogue.seeds.get(model)  # None if the model is trained once
+        return self.layout.campaign.training.seed + (training.number if training else 0)
 
     def checkpoint_in(self, model: str, scope: str) -> str:
-        trained = bool(self.layout.catalogue.models[model].recipe)
-        return str(
-            scoring_jobs.checkpoint_file(self.layout.campaign, model, scope, trained=trained)
-        )
+        layout = self.layout
+        trained = bool(layout.catalogue.models[model].recipe)
+        return str(scoring_jobs.checkpoint_file(layout.campaign, model, scope, trained=trained))
 
     def checkpoint_of(self, model: str, lang: str) -> str:
         return self.checkpoint_in(model, self.scope_of(model, lang))
@@ -98,7 +97,7 @@ class TrainingLayout:
         return [str(scoring_jobs.whole_items_table(campaign, name, lang)) for name in names]
 
     def spelling_pack(self, lang: str) -> list[str]:
-        """Return [language pack with the spelling of a language's pairs], or an empty list."""
+        """Return the first language pack with the spelling of a language's pairs, in a list."""
         layout = self.layout
         names = (b for b in layout.campaign.benchmarks if lang in layout.item_languages(b))
         packs = (find_benchmark(name).spelling(layout.campaign, lang) for name in names)
@@ -123,7 +122,7 @@ class TrainingLayout:
         Raises UserError if the models' languages differ, since all read the same joined files.
         """
         instructed = self.trained_by("instruct")
-        # {languages: one of the models that are trained on them, for the message}
+        # For the message, one of the models that are trained on the languages.
         example_by_langs: dict[tuple[str, ...], str] = {}
         for model, row in self.layout.catalogue.models.items():
             trained_jointly = row.recipe and model not in instructed and row.scope == "multilingual"
@@ -162,10 +161,10 @@ class TrainingLayout:
 
     def trained_on(self, model: str, scope: str) -> Files:
         """Return the files that a model is trained on: a text, a corpus, or a sample of one."""
-        corpus, seed = self.corpus_of(model), self.layout.catalogue.seeds.get(model)
+        corpus, training = self.corpus_of(model), self.layout.catalogue.seeds.get(model)
         if corpus is None:
             return {"description": f"{self.folder}/text/{scope}.txt"}
-        return self.corpus_files(corpus, scope, seed if seed and seed.tokens else None)
+        return self.corpus_files(corpus, scope, training if training and training.tokens else None)
 
     def measured_on(self, model: str, lang: str) -> Files:
         """Return the corpus with the test text that an LSTM's perplexity is measured on."""

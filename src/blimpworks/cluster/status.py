@@ -18,7 +18,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from blimpworks.campaign.paper import FORMATS
-from blimpworks.campaign.scoring_jobs import CampaignSelection, Kind, ScoringJob, items_table
+from blimpworks.campaign.scoring_jobs import CampaignSelection, ScoringJob, Task, items_table
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.cluster.needs import count_pairs, expected_items, expected_work
 from blimpworks.cluster.slurm import Queue
@@ -279,8 +279,8 @@ def _count_sentences(selection: CampaignSelection, statuses: Sequence[JobStatus]
     """
     in_items: list[int] = []
     # {task: sentences of the jobs that have counted theirs}
-    distinct: Counter[Kind] = Counter()
-    with_repetitions: Counter[Kind] = Counter()
+    distinct: Counter[Task] = Counter()
+    with_repetitions: Counter[Task] = Counter()
     for status in statuses:
         items = expected_items(selection, status.job)
         in_items.append(expected_work(items).sentences)

@@ -60,7 +60,7 @@ use rule judge_answers as judge_answers_of_language with:
         "<benchmarks>/judge/{benchmark}/{model}/{lang}.tsv"
     wildcard_constraints:
         benchmark=one_of(of_unit("prompt")),
-        model=one_of(layout.parted),
+        model=one_of(layout.models_with_job_per_language),
 
 
 rule annotation_sheet:

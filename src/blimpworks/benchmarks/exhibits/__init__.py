@@ -23,9 +23,10 @@ REQUIREMENTS: Mapping[str, str] = {
 
 
 def specs_of(name: str, present: Set[str], *, released: bool) -> tuple[ExhibitSpec, ...]:
-    """List the exhibits whose data are ``present``; published forms need ``released`` numbers."""
+    """List the exhibits whose data are ``present``; without ``released``, none of those numbers."""
     specs = []
     for spec in read_specs(Path(__file__).with_name("specs.tsv"), name, __name__):
-        if REQUIREMENTS.get(spec.name) in {None, *present}:
+        requirement = REQUIREMENTS.get(spec.name)
+        if requirement is None or requirement in present:
             specs.append(spec if released else spec.model_copy(update={"published": ()}))
     return tuple(specs)

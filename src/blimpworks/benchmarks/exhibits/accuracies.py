@@ -49,7 +49,7 @@ def _item_counts(view: View) -> dict[str, dict[str, str]]:
     models = [model for model in chain(*view.columns.values()) if model != HUMAN]
     for lang, phenomenon, row in view.row_keys():
         n = view.paradigm_rows(lang, phenomenon, ALL, models)["n"]
-        if lang in view.partial:
+        if lang in view.partial:  # it has no row over all items of a phenomenon
             n = view.phenomenon_rows(lang, phenomenon, models).groupby("model")["n"].sum()
         text = "" if n.empty else f"{n.min()} to {n.max()}"
         counts[row] = {views.COUNT: str(n.min()) if n.nunique() == 1 else text}
@@ -59,7 +59,7 @@ def _item_counts(view: View) -> dict[str, dict[str, str]]:
 def _sections(
     view: View, rows: Sequence[str], first: Sequence[str] = (), last: Sequence[str] = ()
 ) -> Iterator[Section]:
-    """Yield a section for each block of columns and language; ``last`` ends the last block."""
+    """Yield sections by block and language: all blocks have ``first``, the last also ``last``."""
     model_blocks = [*blocks([name for name in view.columns if name not in first])]
     if last and len(model_blocks[-1]) > LAST_BLOCK_MODELS:
         model_blocks.append([])  # a block of the columns ``last`` only
@@ -77,8 +77,6 @@ def _bold_cells(cells: Sequence[Cell], view: View) -> set[tuple[str, str]]:
     models = {*view.columns} - {PEOPLE}
     return best_of_each(cells, models) if len(models) > 1 else set()
 
-
-# Baselines, and correlations
 
 COLUMN_NAMES = {name: text.capitalize() for name, text in BASELINES.items()}
 """Heading of a baseline's column, by the baseline's name."""
@@ -105,7 +103,7 @@ class Baselines:
         return [name for key, name in COLUMN_NAMES.items() if key in {*self.rows["baseline"]}]
 
     def cells(self, lang: str, phenomenon: str, row: str, paradigm: str = ALL) -> Iterator[Cell]:
-        """Yield the row's cells: accuracies of the baselines that decide the most items."""
+        """Yield the row's cells: accuracies of the baselines that judge all of its items."""
         where: dict[str, Any] = {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}
         where = {key: value for key, value in where.items() if value != ALL}
         sums = select_rows(self.rows, where).groupby("baseline")[["correct", "n"]].sum()
@@ -118,6 +116,7 @@ class Baselines:
     def described(self) -> dict[str, list[str]]:
         """Return names of baselines, and of languages without word frequencies, for a caption."""
         baselines = self.rows["baseline"]
+        # All languages with pairs have the baseline "longer", and those with a list "frequent".
         with_pairs = {*self.rows["lang"][baselines == "longer"]}
         without_list = with_pairs - {*self.rows["lang"][baselines == "frequent"]}
         unknown = [name for lang, name in self.view.languages.items() if lang in without_list]
@@ -143,9 +142,10 @@ def correlations_with_people(view: View, lang: str) -> dict[str, list[Cell]]:
     common: dict[str, dict[str, pd.DataFrame]] = {}  # {unit: {column: accuracies [unit, 2]}}
     for unit, (column, rows) in product(UNIT_NAMES, rows_by_column.items()):
         common.setdefault(unit, {})[column] = views.accuracies_by(rows, unit).dropna()
-    paradigms, phenomena = (max(map(len, by_column.values())) for by_column in common.values())
+    most_units = {unit: max(map(len, by_column.values())) for unit, by_column in common.items()}
+    are_equal = most_units[PARADIGM] == most_units[views.PHENOMENON]
     cells: dict[str, list[Cell]] = {}
-    for unit in [*UNIT_NAMES] if paradigms != phenomena else [PARADIGM]:
+    for unit in [PARADIGM] if are_equal else UNIT_NAMES:
         for coefficient, (column, rows) in product((PEARSON, SPEARMAN), rows_by_column.items()):
             key = f"{view.prefix(lang)}{coefficient} over {UNIT_NAMES[unit]}", column
             formula = views.correlation(coefficient, unit)
@@ -177,9 +177,6 @@ def correlation_cell(
     where = {name: values for name, values in filters if names_paradigms or name not in UNIT_NAMES}
     text = views.number_text(value, ".2f")
     return Cell(*key, value, text, formula, SOURCE, where, n=n, low=low, high=high)
-
-
-# Tables
 
 
 def phenomena(tables: Tables, labels: Labels) -> Exhibit:

@@ -75,8 +75,9 @@ def _lay_out(figure: Figure) -> None:
 def _name_points(axes: Axes, points: Mapping[str, Point], unnamed: Sequence[Point] = ()) -> None:
     """Write names beside points of a laid-out figure where other names and points leave room."""
     pixels = axes.transData.transform([*points.values(), *unnamed])
-    taken = [Bbox.from_bounds(x, y, 0, 0).padded(2.5 * PNG_DPI / 72) for x, y in pixels]
-    inside = axes.get_window_extent().padded(-2 * PNG_DPI / 72)
+    pixels_per_point = PNG_DPI / 72
+    taken = [Bbox.from_bounds(x, y, 0, 0).padded(2.5 * pixels_per_point) for x, y in pixels]
+    inside = axes.get_window_extent().padded(-2 * pixels_per_point)
     for name, point in points.items():
         for right, up in OFFSETS:
             horizontal = "left" if right > 0 else "right" if right else "center"
@@ -121,7 +122,7 @@ def _ranked_cells(view: View, lang: str) -> list[tuple[Cell, list[Cell]]]:
 
 
 def _limits(cells: Sequence[Cell], chance: bool) -> tuple[float, float]:
-    """Return the limits of an axis for all numbers of cells; with ``chance`` also for 50 %."""
+    """Return limits, 2 beyond multiples of 5, around all numbers of cells; ``chance`` adds 50 %."""
     ends = [end for cell in cells for end in (cell.value, cell.low, cell.high) if end is not None]
     low = min([*ends, CHANCE] if chance else ends)
     return max(-2.0, 5 * math.floor(low / 5) - 2), min(102.0, 5 * math.ceil(max(ends) / 5) + 2)
@@ -181,10 +182,9 @@ def _set_log_scale(axes: Axes, values: Sequence[float]) -> None:
 def sizes(tables: Tables, labels: Labels) -> Exhibit:
     """Draw accuracy by number of parameters, for models whose number is in the fact ``sizes``."""
     view = views.read_view(tables, labels)
-    billions: dict[str, float] = {}  # {column of the view: parameters}
-    for column, models in view.columns.items():
-        if size := labels.facts["sizes"].get(models[0]):
-            billions[column] = float(size)
+    known_sizes = labels.facts["sizes"]
+    columns = {column: models[0] for column, models in view.columns.items()}
+    billions = {name: known_sizes[model] for name, model in columns.items() if model in known_sizes}
     cells_by_lang: dict[str, list[Cell]] = {}  # without models of unknown size
     for lang in view.languages:
         if sized := [cell for cell, _ in _ranked_cells(view, lang) if cell.row in billions]:
@@ -274,7 +274,7 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _hues(names: Sequence[str], common_hue: str) -> tuple[bool, dict[str, str]]:
-    """Return whether the names are few enough for a colour each, and these or ``common_hue``."""
+    """Return whether there is a colour for every name, and the colours, else ``common_hue``."""
     few = len(names) <= len(style.PALETTE)
     hues = style.colours(len(names)) if few else [common_hue] * len(names)
     return few, dict(zip(names, hues, strict=True))
@@ -394,7 +394,5 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
     for _, correlation_cells in correlations.values():
         cells += correlation_cells
-    description = view.described(
-        "people_fig", correlated=correlated, fewest=acc.FEWEST, names=names
-    )
-    return Exhibit(**description, cells=cells, figure=figure)
+    described = view.described("people_fig", correlated=correlated, fewest=acc.FEWEST, names=names)
+    return Exhibit(**described, cells=cells, figure=figure)

@@ -88,7 +88,7 @@ EQUAL_CONTRAST = 0.18
 Groups = Sequence[tuple[str, Sequence["MapRow"]]]
 """Headings of a heat map ("" for no heading), each with the rows below it."""
 PANEL_ROWS = (40, 90)
-"""Most rows of a panel: the smaller number if all panels then fit the page, else the larger."""
+"""Most rows of a panel: 40 if all panels then fit side by side on a page, else 90."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class HeatMap:
 
     @cached_property
     def cell_width(self) -> float:
-        """Width of a cell. It has room for the number, though the map may exceed the page."""
+        """Width of a cell: what the page allows, but with room for a number (else 0.105 to 0.2)."""
         numbers = [value for value in self.values.values() if value is not None]
         texts = (number_text(number, self.form) for number in numbers)
         widest = max((text_size(text, SMALL, False, HOUSE)[0] for text in texts), default=0) / 72
@@ -237,7 +237,7 @@ def _panels(groups: Groups, count: int) -> list[list[MapRow]]:
     panels: list[list[MapRow]] = [[]]
     for rows in lists:
         for block in blocks(rows, length):
-            is_full = len(panels[-1]) + len(block) / 2 > length
+            is_full = len(panels[-1]) + len(block) / 2 > length  # half of the block is too much
             if panels[-1] and is_full and len(panels) < count:
                 panels.append([])
             panels[-1] += block

@@ -112,7 +112,7 @@ def _read_items(
             is_named = pc.is_in(table[id_column], value_set=pa.array(ids, pa.string()))
             for row in table.filter(is_named).to_pylist():
                 key = row["lang"], row["paradigm"], row[id_column]
-                # Released files have some pairs twice.
+                # An item has a row for each condition; a second row of a pair is a copy.
                 if "condition" in row or key not in rows_by_item:
                     rows_by_item.setdefault(key, []).append(row)
     return rows_by_item
@@ -130,23 +130,23 @@ def _pair_text(pair: ItemRow) -> str:
 
 def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of the items of each language that most models get wrong, the worst first."""
-    key_of_texts = f"worst_{labels.facts['benchmark']['layout']}"
-    layout = LAYOUTS[key_of_texts]
+    caption_key = f"worst_{labels.facts['benchmark']['layout']}"
+    layout = LAYOUTS[caption_key]
     *_, text_heading = layout.widths
     columns = ["item_id", "phenomenon", "paradigm", "margin", "correct"]
     judgements = _read_judgements(tables, labels, columns)
     languages = view.languages_in(judgements, labels)
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
-    # Tag of the language of a text, by row and column, for screen readers.
-    language_tags: dict[tuple[str, str], str] = {}
+    language_tags: dict[tuple[str, str], str] = {}  # by row and column, for screen readers
     sections = []
     for lang, language in languages.items():
         of_language = judgements[judgements["lang"] == lang]
         items = hardest(of_language)
         of_items = of_language[of_language["item_id"].isin(items["item_id"])]
         rows_by_item = _read_items(tables, layout, items["item_id"])
-        rows = {language: language} if len(languages) > 1 else {}
+        # {key of the row: its name}; the language is a heading, and an item has its rank.
+        row_names = {language: language} if len(languages) > 1 else {}
         for rank, (_, item) in enumerate(items.iterrows(), start=1):
             key = (item["lang"], item["paradigm"], item["item_id"])
             if key not in rows_by_item:
@@ -174,9 +174,10 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
                 # The page shows an item's labels and numbers beside its first condition.
                 is_first = item_row is rows_by_item[key][0]
                 for column, (formula, number_text) in number_columns.items():
-                    value, text = formula(judged), number_text if is_first else ""
-                    cell = Cell(row, column, value, text, formula, SOURCE, judgement_filter, n=n)
-                    cells.append(cell)
+                    value, shown_text = formula(judged), number_text if is_first else ""
+                    cells.append(
+                        Cell(row, column, value, shown_text, formula, SOURCE, judgement_filter, n=n)
+                    )
                 stub[row] = {**labels_of_item} if is_first else dict.fromkeys(labels_of_item, "")
                 if "condition" in item_row:
                     stub[row]["Condition"] = str(item_row["condition"])
@@ -184,11 +185,11 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
                     is_acceptable = item_row["acceptable"]
                     stub[row]["Label"] = "acceptable" if is_acceptable else "unacceptable"
                 language_tags[row, text_heading] = language_tag(lang)
-                rows[row] = str(rank) if is_first else ""
-        sections.append(Section("No.", rows, [*layout.widths, MISTAKES, MARGIN]))
+                row_names[row] = str(rank) if is_first else ""
+        sections.append(Section("No.", row_names, [*layout.widths, MISTAKES, MARGIN]))
     models = shared.counted(judgements["model"].nunique(), "model")
     return Exhibit(
-        **describe(key_of_texts, most=MOST_ITEMS, models=models, **_caption_names(labels)),
+        **describe(caption_key, most=MOST_ITEMS, models=models, **_caption_names(labels)),
         cells=cells,
         stub=stub,
         sections=sections,
@@ -260,8 +261,7 @@ CORRELATION, ACCURACY_HEADING = "Matthews' correlation", "Accuracy"
 def _matthews_cells(judgements: pd.DataFrame, row: str, where: Filter) -> Iterator[Cell]:
     """Yield Matthews' correlation, accuracy and number of sentences; nothing without a verdict."""
     count = view.VERDICT_COUNT
-    n = int(count(judgements))
-    if n:
+    if n := int(count(judgements)):
         value, share = view.MATTHEWS(judgements), ACCURACY(judgements)
         low, high = correlation_interval(value, n)
         cell = Cell(row, CORRELATION, value, "", view.MATTHEWS, SOURCE, where, n, low, high)
@@ -283,8 +283,8 @@ def acceptability(tables: shared.Tables, labels: Labels) -> Exhibit:
 FEWEST_RATED = 4
 """Fewest items with a rating for which a correlation is shown."""
 SPREAD = {view.PEARSON: 0.0, view.SPEARMAN: 0.5}
-"""Factor f by coefficient: the variance of Fisher's z is multiplied by 1 + f · r², since a rank
-correlation r varies more (Bonett and Wright 2000)."""
+"""Factor f in the variance of Fisher's z by coefficient: it is multiplied by 1 + f · r², since rank
+correlations vary more (Bonett and Wright 2000)."""
 
 
 def _rating_cells(judgements: pd.DataFrame, row: str, where: Filter, column: str) -> Iterator[Cell]:
@@ -318,8 +318,7 @@ def ratings(tables: shared.Tables, labels: Labels) -> Exhibit:
 def _effect_cells(judgements: pd.DataFrame, row: str, where: Filter, effect: str) -> Iterator[Cell]:
     """Yield the mean of an effect with Student's interval, and the number of items, if any."""
     values = view.effects_in(judgements, effect)
-    n = len(values)
-    if n:
+    if n := len(values):
         mean, formula = float(values.mean()), view.mean_effect(effect)
         cell = Cell(row, "Effect", mean, "", formula, SOURCE, where, n)
         if n > 1:

@@ -1,8 +1,8 @@
 """Select and compute the numbers that tables and figures of declared benchmarks show.
 
 ``read_view`` returns a ``View``: the accuracies of a benchmark, and the models of each column of an
-exhibit. The row (gpt2, eng, agreement, all, 0.81) has model, language, phenomenon, paradigm and
-accuracy; it is over all items of the phenomenon. Phenomenon ``all`` is over those of a language.
+exhibit. A row has model, language, phenomenon, paradigm and accuracy. With the paradigm ``all``, as
+in (gpt2, eng, agreement, all, 0.81), it is over the phenomenon; with both ``all``, the language.
 
 A ``Cell`` is a number with the formula and the filter of rows from which it can be computed again.
 A formula is a function with ``@formula``, or a constant made by ``Formula``.
@@ -197,11 +197,11 @@ class View:
     columns: Mapping[str, Sequence[str]]
     """Models of each column, by its name; models that differ in the seed share a column."""
     partial: frozenset[str] = frozenset()
-    """Languages whose rows lack units (paradigms, else phenomena) that only models, or only people,
-    judged. They also lack the rows of sums, which were over all units."""
+    """Languages with units (paradigms, else phenomena) that only models, or only people, judged.
+    ``rows`` has neither these units nor the rows over all units."""
     common_units: Mapping[str, Any] = field(default_factory=dict)
-    """Facts for captions: ``numbers`` of units that people and models both judged, and names of
-    languages ``without`` any."""
+    """Facts for captions: ``numbers`` of units that both people and models judged, and names of the
+    languages ``without`` such units."""
 
     @property
     def layout(self) -> str:
@@ -256,6 +256,7 @@ class View:
         pairs = rows[["phenomenon", "paradigm"]].drop_duplicates().itertuples(index=False)
         rank = {phenomenon: number for number, phenomenon in enumerate(self.phenomena)}
 
+        # "npi_10" has the key [(-1, "npi_"), (10, ""), (-1, "")].
         def sort_key(pair: tuple[str, str]) -> tuple[int, list[tuple[int, str]]]:
             phenomenon, paradigm = pair
             pieces = re.split(r"(\d+)", paradigm)
@@ -318,15 +319,15 @@ class View:
 
 
 def read_view(tables: Tables, labels: Labels) -> View:
-    """Read accuracies: measured ones by the labels' method; or released ones, else printed ones."""
+    """Read measured accuracies by the labels' method; or published ones, if the labels say so."""
     where: dict[str, Any] = {"benchmark": labels.facts["benchmark"]["name"]}
     if labels.source == "published":
         published = select_rows(read_plain(ACCURACIES, tables[SOURCE]), where)
+        # Printed accuracies are shown only if no decisions of models are released.
         method = IN_PRINT if {*published["method"]} == {IN_PRINT} else RELEASED
         where["model"] = sorted({*published["model"]} - {HUMAN})
-        rows = shared.read_accuracies(tables, where, method, models="any model").reset_index(
-            drop=True
-        )
+        rows = shared.read_accuracies(tables, where, method, models="any model")
+        rows = rows.reset_index(drop=True)
         return View(labels, rows, _families(rows, labels))
     where["model"] = [*labels.models]
     rows = shared.read_accuracies(tables, where, labels.method)
@@ -392,7 +393,7 @@ def _over_common_units(view: View) -> View:
             languages_without.append(name)
             continue
         numbers.update({unit: len(common), f"all {unit}": len(judged)})
-        if common < judged:
+        if common != judged:
             partial.add(lang)
             units = zip(rows["phenomenon"], rows["paradigm"], strict=True)
             rows = rows[[unit_key in common for unit_key in units]]

@@ -17,14 +17,14 @@ from blimpworks.campaign.variants import Variant
 from blimpworks.errors import UserError
 from blimpworks.strict import Strict
 
-__all__ = ["Variant"]  # imported from here, beside the types below
+__all__ = ["Variant"]  # other modules import it from here
 
 Value = TypeVar("Value")
 TiePolicy = Literal["wrong", "right", "half"]
 Method = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* *(=.*)?$")]
-"""Name of a method, or ``name=expression`` for a method that a campaign defines. ``check_campaign``
-parses it. A settings class that did so would have all methods' code. A job that makes pairs reads
-the same class, so it would run again after each change to that code."""
+"""Name of a method, or ``name=expression`` for a method that a campaign defines. The expression is
+parsed by ``check_campaign``, not by classes of settings. Otherwise jobs that read settings, such as
+the making of pairs, would depend on the parser, and run again after a change to it."""
 Positive = Annotated[int, Field(gt=0, le=10**12)]
 """A number of items, tokens or the like, with a bound that finds typing mistakes."""
 Fraction = Annotated[float, Field(gt=0, lt=1)]
@@ -77,7 +77,8 @@ LONGEST_VALUE = 100
 
 def _key(error: ErrorDetails, settings: Any) -> str:
     """Return the key of an error, without pydantic's names of types."""
-    # ("recipe", "lstm", "seed") is ``recipe.seed``, if "lstm" is the type of the recipe.
+    # ("recipe", "lstm", "seed") is ``recipe.seed``: pydantic inserts the type of the recipe, which
+    # is recognised because the settings have no such key.
     key_parts: list[str] = []
     for location in error["loc"]:
         if isinstance(settings, list):
@@ -105,31 +106,33 @@ def _expected(error: ErrorDetails) -> str:
 
 
 def sections(
-    annotation: object, keys: tuple[str, ...] = (), above: tuple[type[BaseModel], ...] = ()
+    annotation: object, keys: tuple[str, ...] = (), outer: tuple[type[BaseModel], ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], type[BaseModel]]]:
     """Yield (keys that lead to it, model) for each pydantic model in a type and in its fields.
 
-    ``NAME`` replaces keys that users choose (training.recipes.NAME); ``above``: containing models.
+    ``NAME`` replaces keys that users choose (training.recipes.NAME). ``outer``: models around it.
     """
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        if annotation in above:  # a model that contains models of its own type
+        if annotation in outer:  # a model that contains models of its own type
             return
         yield keys, annotation
         for name, field in annotation.model_fields.items():
-            yield from sections(field.annotation, (*keys, name), (*above, annotation))
-    inner = (*keys, "NAME") if get_origin(annotation) in (dict, Mapping) else keys
+            yield from sections(field.annotation, (*keys, name), (*outer, annotation))
+    inner_keys = (*keys, "NAME") if get_origin(annotation) in (dict, Mapping) else keys
     for argument in get_args(annotation):
-        yield from sections(argument, inner, above)
+        yield from sections(argument, inner_keys, outer)
 
 
 def _unknown(key: str, model: type[BaseModel]) -> str:
-    """Return the message about an unknown key, which suggests a key."""
-    # The same name in another section, else a similar one in the same section, else anywhere.
+    """Return the message about an unknown key, which suggests a key.
+
+    Preferred is the same name in another section, then a similar name in the same section.
+    """
     *above, last = key.split(".")
     keys = [(*section, name) for section, fields in sections(model) for name in fields.model_fields]
     if matching := [".".join(path) for path in keys if path[-1] == last]:
         return f"key {key!r} is not a setting; did you mean {matching[0]!r}?"
-    # Keys in the section of the unknown key; NAME in them stands for any key above it.
+    # Names of settings in the section of the unknown key; NAME stands for a key of the user.
     in_section = [
         path[-1]
         for path in keys

@@ -192,5 +192,6 @@ class Campaign(Strict):
         return next((section for section in sections if type(section) is model), None) or model()
 
     def folder(self, name: str) -> Path:
+        # Papers add folders to the catalogue (``campaign_model``), so this class lacks the fields.
         folder: Path = getattr(self.catalogue, name)
         return folder

@@ -11,6 +11,7 @@ from blimpworks.strict import Strict
 
 
 def _one_of(names: Callable[[], Collection[str]]) -> AfterValidator:
+    # ``names`` is called late, because other packages may register further engines.
     def check_name(name: str) -> str:
         if name not in names():
             raise ValueError(f"expected one of {', '.join(names())}")

@@ -170,12 +170,12 @@ def find_site(campaign: Campaign) -> Site | None:
 
 
 def for_seeds(site: Site | None, seeds: "Mapping[str, Training]") -> Site | None:
-    """Return ``site`` with the needs of each training of a model.
+    """Return ``site`` with the needs of each training in ``seeds`` (trainings by name).
 
-    ``seeds``: {name of a training: its model and number}. Without needs of its own in the site's
-    file, a training has those of its model.
+    Unless the site's file has needs under the name of a training, they are those of its model.
     """
     if site is None:
         return None
-    models = {n: site.models[s.model] for n, s in seeds.items() if s.model in site.models}
-    return site.model_copy(update={"models": models | site.models})
+    needs = {name: site.models.get(training.model) for name, training in seeds.items()}
+    stated = {name: model for name, model in needs.items() if model is not None}
+    return site.model_copy(update={"models": stated | site.models})

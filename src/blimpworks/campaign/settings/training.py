@@ -16,7 +16,7 @@ DEFAULT_CORPUS = "default"
 """Name of the corpora that every campaign has."""
 
 HOW_MANY = {"seeds", "tokens"}
-"""Settings of recipes that decide the number of models, but not their content."""
+"""Settings of recipes that decide how many models are trained, but nothing about a single model."""
 Seeds = Annotated[int, Field(ge=0, le=1000)]
 Dimension = Annotated[int, Field(gt=0, le=10**6)]
 """Dimension of a network, with a bound that finds typing mistakes."""
@@ -140,6 +140,7 @@ class LlamaRecipe(NetworkRecipe):
     @property
     def parameters(self) -> int:
         """Number of parameters, with all ``vocabulary`` subwords; embeddings are tied."""
+        # Four matrices of attention, three of the feed-forward layers, and two norms.
         block = 4 * self.hidden**2 + 3 * self.hidden * self.intermediate + 2 * self.hidden
         return self.vocabulary * self.hidden + self.layers * block + self.hidden
 
@@ -222,8 +223,8 @@ class LstmRecipe(Strict):
     bptt: Dimension = 35
     """Words in a piece of a column; gradients stop at the start of a piece."""
     order: Literal["sequential", "shuffled"] = "shuffled"
-    """Order of the pieces of ``bptt`` words in an epoch. The authors shuffle them (published),
-    although each piece starts from the hidden state at the end of the piece trained before it;
+    """Order of the pieces of ``bptt`` words in an epoch. A piece starts from the hidden state after
+    the piece that is trained before it. Nevertheless, the authors shuffle pieces (published);
     ``sequential`` is the corrected variant."""
     learning_rate: float = Field(20.0, gt=0)
     """First learning rate of SGD; a quarter after each epoch without a better validation loss."""
@@ -284,7 +285,7 @@ class TrainingOptions(Strict):
 
     @field_validator("corpora")
     @classmethod
-    def _default_corpus(cls, corpora: dict[str, CorpusOptions]) -> dict[str, CorpusOptions]:
+    def _check_and_add_default(cls, corpora: dict[str, CorpusOptions]) -> dict[str, CorpusOptions]:
         for name in corpora:
             if not CORPUS_NAME.fullmatch(name):
                 raise ValueError(
