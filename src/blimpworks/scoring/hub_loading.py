@@ -36,7 +36,7 @@ CLASSES = {
     "encoder-decoder": ("AutoModelForSeq2SeqLM",),
 }
 """Classes of transformers by architecture. The first that has a model's configuration loads it."""
-WHOLE = "the files have each weight of the model"
+WHOLE = "the files have each weight of the model"  # finding of the self-test about weights
 HALVES = (torch.bfloat16, torch.float16)  # number formats of half precision
 PREFIXES = ("_orig_mod.", "module.", "_fsdp_wrapped_module.", "model.", "base_model.model.")
 """Prefixes that training programs write before the names of weights."""
@@ -115,8 +115,8 @@ def _filled(
 ) -> tuple[Any, dict[str, list[Any]]]:
     """Construct a model by its own code, fill in its weights, and return it with ``loading_info``.
 
-    ``from_pretrained`` constructs models without memory. So tables that a constructor computes, and
-    that no file has, would have random content, unless the code is for transformers 5.
+    ``from_pretrained`` constructs models without memory. So a table that only the constructor
+    computes, such as one of positions, would be random, unless the code is for transformers 5.
     """
     dtype_before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
@@ -127,7 +127,7 @@ def _filled(
     weights = {name: w for path in weight_files(directory) for name, w in load_file(path).items()}
     missing, unexpected = model.load_state_dict(weights, strict=False)
     tensors = model.state_dict(keep_vars=True)
-    # Files have one name of a weight with several names. Other tensors are computed, not learned.
+    # If a weight has several names, files have one of them. Buffers are computed, not learned.
     loaded_ids = {id(tensors[name]) for name in weights.keys() & tensors.keys()}
     learned = {name for name, tensor in tensors.items() if isinstance(tensor, torch.nn.Parameter)}
     missing = [name for name in missing if name in learned and id(tensors[name]) not in loaded_ids]
@@ -138,7 +138,8 @@ def _filled(
 def check_names(directory: Path) -> str:
     """Compare the names of a causal model's weights with its files; return the finding in words.
 
-    Raises UserError for a missing weight, in place of which vLLM would read random memory.
+    No weight is loaded. Raises UserError for a weight that is missing in the files: vLLM would
+    compute with the random content of its memory.
     """
     settings = read_settings(directory)
     with loading(directory), torch.device("meta"):
@@ -148,14 +149,15 @@ def check_names(directory: Path) -> str:
     if get_model_conversion_mapping(model, add_legacy=False):
         return "not compared by name, because transformers renames them when it loads them"
     names = {*_files_of_weights(directory)}
-    # Some files lack the name of the model without its head, such as "model.", before each name.
+    # Some files lack the name of the model without its head, such as "model.", before each name;
+    # others have it where the model does not. ``aliases`` has both forms.
     lead = f"{model.base_model_prefix}."
     aliases = names | {lead + name for name in names} | {name.removeprefix(lead) for name in names}
     # The names of each weight; a tied one has several.
     tied: dict[int, list[str]] = {}
     for name, tensor in model.named_parameters(remove_duplicate=False):
         tied.setdefault(id(tensor), []).append(name)
-    # If a weight has several names, vLLM reads the first, and computes with zeros without it.
+    # vLLM looks only for the first name of a tied weight. Without it, vLLM computes with zeros.
     missing = [group[0] for group in tied.values() if group[0] not in aliases]
     if missing:
         expected = {*chain.from_iterable(tied.values())}
@@ -233,7 +235,7 @@ def tensors_of(modules: Sequence[torch.nn.Module]) -> list[torch.Tensor]:
 
 @contextmanager
 def in_float32(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
-    """Convert half precision tensors to float32 while a block runs, if the memory has room."""
+    """Convert half precision tensors to float32 while a block runs; none if memory is short."""
     halves = [(tensor, tensor.dtype) for tensor in tensors if tensor.dtype in HALVES]
     # A number takes two bytes more in float32. On a CPU at most 2 GiB, since jobs of clusters have
     # little memory beyond the weights; on a GPU, a sixth of the free memory must remain.
@@ -264,7 +266,8 @@ def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
     next_starts = np.append(starts[1:], ends[-1])
     is_last = np.append(text[1:] != text[:-1], True)
     corrected_ends = np.where(is_last, ends, np.minimum(ends, next_starts))
-    # A running maximum within each text: the base makes later texts larger than earlier ones.
+    # A running maximum within each text: ``base`` makes all ends of a text larger than those of the
+    # texts before it.
     base = text * (int(ends.max()) + 1)
     return (np.maximum.accumulate(corrected_ends + base) - base).astype(np.int32)
 
@@ -277,7 +280,7 @@ class HubTokenizer:
     prefix: list[int]
     """Ids to put before each text; empty for the policy ``skip``."""
     after_target: tuple[int, ...] = ()
-    """Ids to put after the token to score, in a step of a word that is encoded apart."""
+    """Ids to put after the token to score in a step of a word (see ``Encoded.steps``)."""
 
     def __init__(self, checkpoint: Path, described: Checkpoint) -> None:
         """Load the tokenizer. Raises UserError if it is slow, or lacks the policy's token."""
@@ -323,7 +326,8 @@ class HubTokenizer:
         before, after = self.encode([context, word])
         steps, text_before = [], context
         for number, token in enumerate(after.ids.tolist()):
-            # A later token gets the id with which its text begins, encoded alone.
+            # The word's first token keeps its id. The text of a later token is encoded alone, and
+            # the first id of the result is scored.
             text = str(self.hub.decode(token))
             text_ids = self.encode([text])[0].ids[:1] if number else after.ids[:1]
             # Some tokens have no text of their own, such as a space at the start of a word.
@@ -332,6 +336,7 @@ class HubTokenizer:
             ids = np.array([*ids_before, *target, *self.after_target], dtype=np.int32)
             steps.append(Encoded(ids, np.zeros_like(ids), np.arange(len(ids)) == len(ids_before)))
             text_before += text
+        # The offsets of the word count the character ``APART`` too.
         return Encoded(
             np.concatenate([before.ids, after.ids]),
             np.concatenate([before.ends, after.ends + np.int32(len(context) + 1)]),
@@ -375,13 +380,14 @@ def target_logprobs(
 
     ``hidden`` [rows, width] are hidden states; without ``head`` they are logits. ``parent``
     [targets] is the row of each target, never falling and on the CPU; by default each row has one
-    target. Logits are computed in float32, and for some rows at a time, which takes less memory.
-    On a CPU, a linear layer to a large vocabulary is computed in blocks of ids.
+    target. The parents [0, 0, 1] mean two targets in row 0, and one in row 1. Softmax is computed
+    in float32, and for some rows at a time, which takes less memory. On a CPU, a linear layer to a
+    large vocabulary is computed in blocks of ids.
     """
     if parent is None:
         parent = torch.arange(len(target))
-    # The rows are divided into groups of ``step``. ``bounds`` are the first targets of the groups,
-    # and ``row`` [targets] are numbers of rows inside a group.
+    # The rows are divided into groups of ``step`` rows. The targets of group g are those from
+    # bounds[g] to bounds[g + 1]; ``row`` [targets] is the number of each target's row in its group.
     step = LOGIT_ROWS[hidden.device.type]
     starts = torch.arange(0, len(hidden), step)
     bounds = [*torch.searchsorted(parent, starts).tolist(), len(parent)]
@@ -403,9 +409,10 @@ def target_logprobs(
 def _in_blocks(
     rows: torch.Tensor, head: torch.nn.Linear, row: torch.Tensor, target: torch.Tensor
 ) -> torch.Tensor:
-    """Return the log-probabilities of targets, in ``row`` of the hidden states ``rows`` [targets].
+    """Return log-probabilities of ids; ``row`` [targets] is the row of each in ``rows`` [targets].
 
-    The sum over the vocabulary in each softmax is put together from the sums of blocks.
+    ``rows`` [rows, width] are hidden states. The logarithm of the sum over the vocabulary, which
+    each softmax needs, is put together from those of the blocks.
     """
     target_logits = torch.empty(len(target), dtype=torch.float32)
     sums = []
@@ -419,7 +426,10 @@ def _in_blocks(
 
 
 class _Outputs(BaseModelOutputWithPastAndCrossAttentions):
-    """Outputs with hidden states, and None for any other field."""
+    """Outputs with hidden states, and None for any other field that a model's code reads.
+
+    Names such as ``__len__`` stay missing, because Python itself asks whether an object has them.
+    """
 
     def __getattr__(self, name: str) -> None:
         if name.startswith("__"):

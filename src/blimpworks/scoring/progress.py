@@ -78,7 +78,7 @@ class LanguageProgress(Strict):
 
 
 class ProgressFile(Scored):
-    """Content of a progress file."""
+    """Content of a progress file: numbers of sentences and tokens, and times [s] (``Scored``)."""
 
     attempt: AttemptId
     updated: AwareDatetime
@@ -167,7 +167,8 @@ class Progress(Watch):
 
     def _write(self) -> None:
         # Engines load their model with the first batch. So the time for loading is that before
-        # ``begin``, and what the first shard took beyond its time at the second shard's speed.
+        # ``begin``, plus the extra time of the first shard: what it took beyond the time at the
+        # second shard's speed. Until the second shard, only the time before ``begin`` is known.
         load_seconds = None
         before_seconds = self._begun_at - self._created_at
         if len(self._first_shards) == 2:

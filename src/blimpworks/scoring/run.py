@@ -165,7 +165,7 @@ class Shards:
         """Content of the manifest. Raises UserError if it is bad or records a failure."""
         with suppress(ValidationError, FileNotFoundError):
             failure = Failed.model_validate_json(self.manifest.read_bytes())
-            # No ValidationError: the job has failed. Without the file, Snakemake repeats the job.
+            # The file is a ``Failed``, no manifest. Without it, Snakemake repeats the job.
             self.manifest.unlink(missing_ok=True)
             raise UserError(
                 f"{self.manifest}: scoring failed, see {failure.log}: {failure.failed} Correct "
@@ -189,8 +189,9 @@ class Shards:
     ) -> pa.Table:
         """Return one row for each text of ``items``, in their order.
 
-        Each of ``alternatives`` has a request for each text. A text gets the row of its first
-        request that has one. Raises UserError for a text without a row.
+        Each of ``alternatives`` has a request for each text: first the complete sentences, then
+        their regions. A text gets the row of its first request that has one. Raises UserError for a
+        text without a row.
         """
         positions = pa.nulls(len(alternatives[0]), pa.int32())
         for requests in alternatives:

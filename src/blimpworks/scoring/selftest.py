@@ -84,7 +84,7 @@ def measure(
         if any(map(len, scores)):
             scores_by_policy[policy] = scores
     tokenizer.prefix = prefix
-    # Policies are compared on the same texts: the texts that have scores under all of them.
+    # Policies are compared on the same texts: those that have scores under each policy.
     texts_by_number = zip(*scores_by_policy.values(), strict=True)
     usable = [number for number, scores in enumerate(texts_by_number) if all(map(len, scores))]
     if not usable:
@@ -108,14 +108,14 @@ def _likeliest(hub: Any, starts: Mapping[str, list[int]], nats: Mapping[str, flo
 
 
 def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
-    """Measure starts of texts. Return the best if the policy is ``likeliest``, else its start."""
+    """Measure starts of texts; return the best for the policy ``likeliest``, else the policy's."""
     hub, policy, prefix = engine.tokenizer.hub, engine.tokenizer.policy, engine.tokenizer.prefix
     starts = candidates(hub)
     if policy != "likeliest" and prefix not in starts.values():
         starts[policy] = prefix
+    # A few texts are enough to warn of a better start, and to find the starts that are far worse.
     nats = measure(engine, texts, starts, SAMPLE // 8)
     if policy == "likeliest":
-        # Starts that are far worse for a few texts are not measured on all.
         highest = nats.get(_likeliest(hub, starts, nats), np.inf) + FAR
         good = {name: ids for name, ids in starts.items() if nats.get(name, np.inf) <= highest}
         nats = measure(engine, texts, good, SAMPLE)
@@ -244,7 +244,8 @@ def gap_by_later(score: Score, ids: Ids, longest: int) -> float:
     """
     sequence, replacement = np.random.default_rng(1).choice(ids, size=(2, longest)).astype(np.int32)
     cuts = sorted({max(1, n) for n in (longest // 8, longest // 4, longest // 2, longest - 1)})
-    # For each cut, the beginning alone; for every second cut, also a row with other ids after it.
+    # For each cut, a row with the beginning alone; for every second cut, to save time, also a row
+    # with other ids after the beginning.
     rows = [sequence[:cut] for cut in cuts]
     rows += [np.concatenate([sequence[:cut], replacement[cut:]]) for cut in cuts[1::2]]
     reference, *results = (score(encoded([row]))[0] for row in (sequence, *rows))

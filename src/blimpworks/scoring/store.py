@@ -133,7 +133,10 @@ class Store(ShardStore[Request]):
 
 
 def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded]:
-    """Return the tokens of each request, with ``to_score`` for its region; UserError if unable."""
+    """Return the tokens of each request, with ``to_score`` for its region.
+
+    Raises UserError for a word to encode apart, if the engine does not do that.
+    """
     text = next((request.text for request in requests if APART in request.text), None)
     if text is not None and not engine.encodes_apart:
         raise UserError(
@@ -240,7 +243,7 @@ def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encod
         result: LogProbs | str = nothing_scored(len(tokens.ids))
         if not tokens.steps:
             result = next(results)
-        # Each step gives the score of one of the last tokens.
+        # Without steps, this loop does nothing.
         for position, step in enumerate(tokens.steps, start=len(tokens.ids) - len(tokens.steps)):
             step_result = next(results)
             if isinstance(step_result, str):

@@ -32,9 +32,11 @@ from blimpworks.scoring.trie import Numbers, build_trie
 from blimpworks.scoring.workers import Workers, once
 
 ROW_TOKENS = {"cpu": 64, "cuda": 256}
-"""Tokens in a row of a tree, by device: longer rows repeat fewer ancestors, but attend longer."""
+"""Tokens in a row of a tree, by device. A longer row repeats fewer ancestors, but each of its
+tokens is compared with more others."""
 WORTHWHILE_SHARE = 0.85
-"""A tree is faster if it has less than this share of the tokens of padded rows (measured)."""
+"""Rows of a tree are faster if they have at most this share of the tokens of padded rows. The share
+was measured."""
 STATEFUL = re.compile(
     r"(?i:mamba|rwkv|recurrent|rglru|deltanet|deltaattention|shortconv|lightning"
     r"|linearattention|lstm|hyena|retention)|SSM|^Conv1d$"
@@ -111,7 +113,7 @@ class Decoder:
         return [half_result for half in batch.halves() for half_result in self._attempt(half)]
 
     def run(self, passes: Iterable[Pass], count: int) -> tuple[LogProbs, Mask]:
-        """Return the results of passes, else NaN, and where memory ran out [count, both]."""
+        """Return ``count`` log-probabilities, NaN without a result, and where memory ran out."""
         values = np.full(count, np.nan, dtype=np.float32)
         ran_out = np.zeros(count, dtype=bool)
         for indices, logprobs in chain.from_iterable(self._workers.map(self._attempt, passes)):
@@ -188,7 +190,10 @@ class TransformersEngine(StartedEngine, HubEngine):
 
     @property
     def _longest_packed(self) -> int:
-        """Largest number of ids of a sequence in a tree, where tokens must see all before them."""
+        """Largest number of ids of a sequence in a tree.
+
+        Its tokens must see all tokens before them. All rows are as long as the longest sequence.
+        """
         windows = [getattr(self._settings, name, None) for name in WINDOWS]
         bounds = (*windows, self.context, 4 * ROW_TOKENS[self._device.type])
         return min(bound for bound in bounds if isinstance(bound, int))
@@ -217,8 +222,8 @@ class TransformersEngine(StartedEngine, HubEngine):
         checks["prefixes"] = f"not shared: {reason}" if reason else "shared where that pays"
         if reason is None:
             return decisions
-        # ``none`` stays out of the key: in float32, earlier versions did not share prefixes either,
-        # so their scores stay valid.
+        # Both values prevent sharing, but ``none`` stays out of the key: earlier versions of this
+        # engine did not share prefixes in these cases either, so their scores stay valid.
         was_unshared = self._dtype == torch.float32 or reason == NO_POSITIONS
         return decisions | {"sharing": "none" if was_unshared else "never"}
 

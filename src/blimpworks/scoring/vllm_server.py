@@ -89,7 +89,7 @@ class Setup:
 
     @property
     def gpus(self) -> int:
-        """Number of GPUs for the model, by default all; 0 on a CPU."""
+        """Number of GPUs for the model: ``tensor_parallel``, by default all; 0 on a CPU."""
         return self.machine.gpus and (self.options.tensor_parallel or self.machine.gpus)
 
     def name(self) -> str:
