@@ -166,7 +166,7 @@ def convert_gguf(path: Path) -> Path:
         "gguf_file": path.name,
     }
     log.info("%s is converted, once, which takes a minute or two", path)
-    # As a sentence of its own, the advice has a capital letter.
+    # As a sentence, not the end of one, the advice has a capital letter: "Name the model …".
     errors = reading(path, "a GGUF file that transformers can read", f"N{ORIGINAL[1:]}")
     with errors, redirect_stderr(StringIO()):  # hides progress bars
         try:
@@ -339,7 +339,7 @@ def _check_tensors(
             rows = expected.reshape(count, -1, 2, *expected.shape[1:])
             expected = rows.swapaxes(1, 2).reshape(expected.shape)
         elif re.match("gemma[23]?$|nemotron", architecture) and layer.endswith("norm"):
-            expected = expected - np.float32(1)
+            expected = expected - np.float32(1)  # llama.cpp adds 1 to the weights of these norms
         elif architecture == "gpt2" and layer in ("attn_qkv", "attn_output", "ffn_up", "ffn_down"):
             expected = expected.T  # transformers has GPT-2's weights as [inputs, outputs]
         parameter = parameters.pop(tensor.name)

@@ -107,7 +107,7 @@ def load_snapshot(
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             parameter.copy_(weights[name])
-    # Plain SGD has no state for its parameters, so nothing is restored there.
+    # Keys such as exp_avg.layer.0.weight: field and name of the parameter. Plain SGD has none.
     parameters, optimiser_states = dict(model.named_parameters()), _optimiser_states(optimisers)
     for key, tensor in moments.items():
         field, _, name = key.partition(".")
@@ -138,7 +138,11 @@ LEAST_NORM = 1e-7  # against division by zero
 
 
 def orthogonalised(matrix: torch.Tensor) -> torch.Tensor:
-    """Return ``matrix`` [m, n] with singular values near one, by Newton-Schulz iteration."""
+    """Return ``matrix`` [m, n] with singular values near one, by Newton-Schulz iteration.
+
+    Each step replaces a singular value x by a polynomial of x (``COEFFICIENTS``). A wide matrix
+    needs smaller products, so a tall one is transposed meanwhile.
+    """
     is_wide = matrix.size(0) <= matrix.size(1)
     result = matrix if is_wide else matrix.T
     result = result / result.norm().clamp(min=LEAST_NORM)
@@ -180,7 +184,7 @@ class Muon(torch.optim.Optimizer):
 
 
 class DivergedError(ArithmeticError):
-    """Error for a loss that is no finite number, with the loss and the step."""
+    """Error for a loss that is no finite number; its text states the loss and the step."""
 
 
 class Course(ABC):

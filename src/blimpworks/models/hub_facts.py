@@ -52,9 +52,8 @@ def hub_facts(
     """Return the facts of a hub model at a revision, its commit, and whether it is gated.
 
     Only small files, the heads of weights, and a GGUF file are downloaded. Offline the facts come
-    from a complete copy in the cache, or in the ``shared`` cache. Raises UserError if the hub
-    cannot be reached; if the model is missing, gated or incomplete; if it is an adapter, has no
-    safetensors, or is no language model; and if its own code is not trusted.
+    from a complete copy in the user's cache, or in the cache ``shared``. Raises UserError if the
+    model cannot be had or scored, or its own code is not trusted.
     """
     model = HubAddress(hf_id, revision)
     if offline_variable() is not None:

@@ -70,10 +70,9 @@ def train_ngram(
     """Estimate an n-gram model on ``text``, one sentence per line, and replace an earlier model.
 
     The smoothing is modified Kneser-Ney, with constants for discounts that a small text does not
-    determine. Writes the KenLM trie ``model.bin`` and ``vocabulary.txt`` beside ``checkpoint``,
-    then ``checkpoint``. The vocabulary's line numbers from 0 are ids: ``<unk>``, ``</s>``, then
-    words by code point. Another run writes the same bytes. Raises UserError if KenLM is not
-    installed or fails, the text is empty, or the directory has other files.
+    determine. Writes the KenLM trie ``model.bin`` and ``vocabulary.txt`` (see ``read_vocabulary``)
+    beside ``checkpoint``, then ``checkpoint``. Another run writes the same bytes. Raises UserError
+    if KenLM is not installed or fails, the text is empty, or the directory has other files.
     """
     directory = checkpoint.parent
     checkpoints.clear(directory)
@@ -190,7 +189,10 @@ def _binary_words(path: Path) -> list[str]:
 
 
 def read_vocabulary(path: Path) -> list[str]:
-    """Read words: ``<unk>``, ``</s>``, others by code point, without ``<s>``. Raises UserError."""
+    """Read the words of an n-gram file in the order of ids, from 0. Raises UserError.
+
+    ``<unk>`` and ``</s>`` are first, the others are sorted by code point; ``<s>`` has no id.
+    """
     vocabulary = {*(_binary_words(path) if is_binary(path) else _arpa_words(path))}
     if END not in vocabulary:
         raise UserError(f"{path} has no 1-gram {END}, the end of a sentence; {REMEDY.lower()}")
