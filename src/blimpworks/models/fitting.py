@@ -138,11 +138,8 @@ LEAST_NORM = 1e-7  # against division by zero
 
 
 def orthogonalised(matrix: torch.Tensor) -> torch.Tensor:
-    """Return ``matrix`` [m, n] with singular values near one, by Newton-Schulz iteration.
-
-    Each step replaces a singular value x by a polynomial of x (``COEFFICIENTS``). A wide matrix
-    needs smaller products, so a tall one is transposed meanwhile.
-    """
+    """Return ``matrix`` [m, n] with singular values near one, by Newton-Schulz iteration."""
+    # Each step replaces a singular value x by a polynomial of x; a wide matrix takes less time.
     is_wide = matrix.size(0) <= matrix.size(1)
     result = matrix if is_wide else matrix.T
     result = result / result.norm().clamp(min=LEAST_NORM)

@@ -42,11 +42,9 @@ def sample_texts(count: int = 120) -> list[str]:
 
 
 def _settings(state: bytes | None) -> Any:
-    """Parse a component's JSON, such as the normalizer's, without fields that change no ids.
+    """Parse a component's JSON, such as the normalizer's, without fields that change no ids."""
 
-    Files may state defaults or leave them out. So empty values, which are defaults, are dropped.
-    """
-
+    # Empty values are defaults, which files may state or leave out; so these fields are dropped.
     def effective(value: Any) -> Any:
         if isinstance(value, dict):
             kept = (

@@ -189,10 +189,7 @@ def _binary_words(path: Path) -> list[str]:
 
 
 def read_vocabulary(path: Path) -> list[str]:
-    """Read the words of an n-gram file in the order of ids, from 0. Raises UserError.
-
-    ``<unk>`` and ``</s>`` are first, the others are sorted by code point; ``<s>`` has no id.
-    """
+    """Read words by id: ``<unk>``, ``</s>``, others by code point, no ``<s>``. Raises UserError."""
     vocabulary = {*(_binary_words(path) if is_binary(path) else _arpa_words(path))}
     if END not in vocabulary:
         raise UserError(f"{path} has no 1-gram {END}, the end of a sentence; {REMEDY.lower()}")

@@ -188,10 +188,7 @@ def _keys(table: pa.Table) -> pa.Array:
 
 
 def origins(tokens: Path, sentences: Path, items: list[Path]) -> set[str]:
-    """Return the treebank sentences that items were made from.
-
-    A sentence is returned as the treebank states it (``# text``), and as joined from its tokens.
-    """
+    """Return treebank sentences that items were made from: the stated text, and joined tokens."""
     columns = ["sentence", "treebank", "file", "sent_id", "text"]
     table = read_table(SENTENCES, sentences, columns)
     keys_of_items: set[str | None] = set()

@@ -138,8 +138,7 @@ def _filled(
 def check_names(directory: Path) -> str:
     """Compare the names of a causal model's weights with its files; return the finding in words.
 
-    No weight is loaded. Raises UserError for a weight that is missing in the files: vLLM would
-    compute with the random content of its memory.
+    Raises UserError for a weight that the files lack: vLLM would compute with random memory.
     """
     settings = read_settings(directory)
     with loading(directory), torch.device("meta"):
@@ -266,8 +265,7 @@ def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
     next_starts = np.append(starts[1:], ends[-1])
     is_last = np.append(text[1:] != text[:-1], True)
     corrected_ends = np.where(is_last, ends, np.minimum(ends, next_starts))
-    # A running maximum within each text: ``base`` makes all ends of a text larger than those of the
-    # texts before it.
+    # A running maximum within each text, since ``base`` makes ends larger than in earlier texts.
     base = text * (int(ends.max()) + 1)
     return (np.maximum.accumulate(corrected_ends + base) - base).astype(np.int32)
 
@@ -426,13 +424,10 @@ def _in_blocks(
 
 
 class _Outputs(BaseModelOutputWithPastAndCrossAttentions):
-    """Outputs with hidden states, and None for any other field that a model's code reads.
-
-    Names such as ``__len__`` stay missing, because Python itself asks whether an object has them.
-    """
+    """Outputs with hidden states, and None for any other field that a model's code reads."""
 
     def __getattr__(self, name: str) -> None:
-        if name.startswith("__"):
+        if name.startswith("__"):  # of Python, which asks whether an object has ``__len__``
             raise AttributeError(name)
 
 

@@ -143,8 +143,7 @@ class HubEngine(Engine):
 
     @once
     def _vocabulary(self) -> int:
-        # Number of ids that the model can both read and predict.
-        return min(self._loaded.embeddings, self._width())
+        return min(self._loaded.embeddings, self._width())  # ids that it can both read and predict
 
     @abstractmethod
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
@@ -240,10 +239,7 @@ class HubEngine(Engine):
         return 1e-3 if dtype == torch.float32 else hub_loading.TOLERANCE[dtype]
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
-        """Find which rows can share a pass without changing each other's scores.
-
-        Write the finding into ``checks``, and return decisions, such as {"rows": "equal"}.
-        """
+        """Find which rows can share a pass; note it in ``checks``, return {} or {"rows": "equal"}."""
         modes: tuple[Batching, ...] = ("padded", "equal", "alone")
         gaps = []
         for mode in modes:

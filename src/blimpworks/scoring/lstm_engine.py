@@ -126,10 +126,7 @@ class LstmEngine(Engine):
             yield group, torch.cat(outputs)
 
     def _step(self, run: PathRun, state: lstm.State) -> tuple[torch.Tensor, lstm.State]:
-        """Return a run's hidden states [steps, paths, hidden], and the state after the run.
-
-        ``state`` is that after the run before.
-        """
+        """Return a run's hidden states [steps, paths, hidden], and the state after the run."""
         # A run of many paths is computed in slices, and each path continues its parent's state.
         width = max(1, self._batch_tokens // len(run.token))
         states = []

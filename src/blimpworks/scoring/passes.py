@@ -61,7 +61,7 @@ class Pass(NamedTuple):
 
     def _select(self, rows: slice, edges: slice, cells: int) -> "Pass":
         """Return some rows as a pass; ``cells`` is the number of read cells before them."""
-        # Columns that are padding in all these rows are cut off. The last column is always read.
+        # Columns that are padding in all rows are cut off. The last cell of each row is read.
         width = int(np.flatnonzero(self.read[rows].any(axis=0))[-1]) + 1
         selected: dict[str, Any] = {}
         for name in ("ids", "read", "depth", "number", "end"):
@@ -112,8 +112,8 @@ def padded_passes(
         # The last token of a sequence predicts nothing, so it is not in the row.
         counts = lengths[group] - 1
         shift = starts[group] - np.cumsum(counts) + counts
-        # Index in ``flat`` of each token of the rows, which predicts the token after it: 0 1 3 for
-        # the sequences ``a b c`` and ``d e``.
+        # Index in ``flat`` of each token of the rows, which predicts the token after it: 3 0 1 for
+        # the sequences ``a b c`` and ``d e``, since the shorter one is first.
         predictor = np.arange(counts.sum()) + np.repeat(shift, counts)
         ids, read = rectangle(flat[predictor], counts)
         parent = np.arange(len(predictor))

@@ -133,10 +133,7 @@ class Store(ShardStore[Request]):
 
 
 def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded]:
-    """Return the tokens of each request, with ``to_score`` for its region.
-
-    Raises UserError for a word to encode apart, if the engine does not do that.
-    """
+    """Return the tokens of each request, with ``to_score`` for its region. Raises UserError."""
     text = next((request.text for request in requests if APART in request.text), None)
     if text is not None and not engine.encodes_apart:
         raise UserError(

@@ -131,10 +131,7 @@ def _scored_word(text: str, values: "np.ndarray[tuple[int], np.dtype[np.float64]
 
 
 def align(first: Sequence[ScoredWord], second: Sequence[ScoredWord]) -> list[AlignedWords]:
-    """Put the words of two sentences in columns, equal words in the same column.
-
-    For "a dog barks" and "a dogs bark", the columns are a/a, dog/dogs and barks/bark.
-    """
+    """Put words of two sentences in columns, equal words in one: a/a, dog/dogs, barks/bark."""
     good, bad = ([word["text"] for word in side] for side in (first, second))
     columns: list[AlignedWords] = []
     # Each operation makes words a to b of the first sentence into words c to d of the second.

@@ -35,8 +35,7 @@ ROW_TOKENS = {"cpu": 64, "cuda": 256}
 """Tokens in a row of a tree, by device. A longer row repeats fewer ancestors, but each of its
 tokens is compared with more others."""
 WORTHWHILE_SHARE = 0.85
-"""Rows of a tree are faster if they have at most this share of the tokens of padded rows. The share
-was measured."""
+"""Largest share of the tokens of padded rows with which rows of a tree are faster (measured)."""
 STATEFUL = re.compile(
     r"(?i:mamba|rwkv|recurrent|rglru|deltanet|deltaattention|shortconv|lightning"
     r"|linearattention|lstm|hyena|retention)|SSM|^Conv1d$"
@@ -190,10 +189,8 @@ class TransformersEngine(StartedEngine, HubEngine):
 
     @property
     def _longest_packed(self) -> int:
-        """Largest number of ids of a sequence in a tree.
-
-        Its tokens must see all tokens before them. All rows are as long as the longest sequence.
-        """
+        """Largest number of ids of a sequence in a tree, where tokens must see all before them."""
+        # One long sequence would make all rows of the tree as long, so there is a bound of lengths.
         windows = [getattr(self._settings, name, None) for name in WINDOWS]
         bounds = (*windows, self.context, 4 * ROW_TOKENS[self._device.type])
         return min(bound for bound in bounds if isinstance(bound, int))

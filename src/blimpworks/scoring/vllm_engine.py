@@ -272,11 +272,8 @@ def sampling() -> Any:
 
 
 def read_flat(flat: Any) -> LogProbs:
-    """Return the log-probabilities of one prompt's ids after the first, from vLLM's flat list.
-
-    The logarithm of zero gets the value that vLLM's server sends for it.
-    """
-    return np.maximum(np.array(flat.logprobs, dtype=np.float32), LOWEST)
+    """Return the log-probabilities of one prompt's ids after the first, from vLLM's flat list."""
+    return np.maximum(np.array(flat.logprobs, dtype=np.float32), LOWEST)  # as the server does
 
 
 def generate(model: Any, batch: Sequence[Prompt]) -> list[LogProbs]:
