@@ -239,7 +239,7 @@ class HubEngine(Engine):
         return 1e-3 if dtype == torch.float32 else hub_loading.TOLERANCE[dtype]
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
-        """Find which rows can share a pass; note it in ``checks``, return {} or {"rows": "equal"}."""
+        """Test which rows can share a pass, note it in ``checks``, and return decisions."""
         modes: tuple[Batching, ...] = ("padded", "equal", "alone")
         gaps = []
         for mode in modes:
