@@ -56,8 +56,8 @@ def retrieve_model(
     ``tables`` records the commit of a branch or tag; later retrievals must find the same commit.
     Files are linked from the cache ``shared`` if it has all of them, else from the user's own
     cache. Offline, only caches are read. ``trusted`` are digests of models' own code that may run.
-    Raises UserError if the model cannot be had or may not run, its revision has moved since it was
-    locked, or the directory has other files.
+    Raises UserError if the model cannot be had or run, its revision has moved since it was locked,
+    or the directory has other files.
     """
     if not is_on_hub(model.hf_id):
         with disk_errors(checkpoint):

@@ -265,7 +265,6 @@ class HubEngine(Engine):
         return self.tokenizer.encode(texts)
 
     def close(self) -> None:
-        """Prevent further passes."""
         self._workers.close()
 
 

@@ -157,5 +157,4 @@ class LstmEngine(Engine):
         )
 
     def close(self) -> None:
-        """Prevent further passes."""
         self._workers.close()

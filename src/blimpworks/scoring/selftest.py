@@ -244,8 +244,7 @@ def gap_by_later(score: Score, ids: Ids, longest: int) -> float:
     """
     sequence, replacement = np.random.default_rng(1).choice(ids, size=(2, longest)).astype(np.int32)
     cuts = sorted({max(1, n) for n in (longest // 8, longest // 4, longest // 2, longest - 1)})
-    # For each cut, a row with the beginning alone; for every second cut, to save time, also a row
-    # with other ids after the beginning.
+    # For each cut, the beginning alone; for every second cut, also a row with other ids after it.
     rows = [sequence[:cut] for cut in cuts]
     rows += [np.concatenate([sequence[:cut], replacement[cut:]]) for cut in cuts[1::2]]
     reference, *results = (score(encoded([row]))[0] for row in (sequence, *rows))
