@@ -264,24 +264,24 @@ def _check_settings(config: Any, fields: dict[str, Any], path: Path) -> None:
     architecture = fields["general.architecture"]
     prefix = f"{architecture}."
     settings = {n.removeprefix(prefix): fields[n] for n in fields if n.startswith(prefix)}
-    values = {
+    configured = {
         key: [*filter(None, checkpoint.values_of(config.to_dict(), key))]
         for key in ("rope_theta", "rope_type", "partial_rotary_factor")
     }
     ignored = []
     # Base of the frequencies of positions, and how many numbers of a head the positions rotate.
     base, rotated = settings.get("rope.freq_base"), settings.get("rope.dimension_count")
-    if base and not any(math.isclose(base, theta) for theta in values["rope_theta"]):
+    if base and not any(math.isclose(base, theta) for theta in configured["rope_theta"]):
         ignored.append(f"rope.freq_base {base}")
     # As in llama.cpp, a factor without a type means linear scaling.
     factor = settings.get("rope.scaling.factor") or settings.get("rope.scale_linear") or 1
     scaling = settings.get("rope.scaling.type", "none" if factor == 1 else f"linear, by {factor}")
-    if scaling != "none" and {*values["rope_type"]} == {"default"}:
+    if scaling != "none" and {*configured["rope_type"]} == {"default"}:
         ignored.append(f"rope.scaling.type {scaling}")
     if rotated:
         width = getattr(config, "head_dim", 0) or config.hidden_size // config.num_attention_heads
         # Without a factor, the positions rotate all numbers of a head.
-        if rotated != int(width * (values["partial_rotary_factor"] or [1])[0]):
+        if rotated != int(width * (configured["partial_rotary_factor"] or [1])[0]):
             ignored.append(f"rope.dimension_count {rotated}")
     # Names such as rms_norm_eps. A file has float32 numbers: 9.99999997e-07 for 1e-6.
     epsilons = [v for key, v in config.to_dict().items() if key.endswith(("eps", "epsilon")) and v]

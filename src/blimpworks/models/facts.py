@@ -80,8 +80,8 @@ def _text_ids(tokenizer: Any, text: str, where: str) -> list[int]:
     )
     if ids and not unknown and not misspelt:
         return ids
-    close = get_close_matches(text, [*names, *POLICIES, "none"], n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
+    similar = get_close_matches(text, [*names, *POLICIES, "none"], n=1)
+    hint = f"; did you mean {similar[0]!r}?" if similar else "."
     lack = "" if misspelt else ", and no string that it can encode"
     raise UserError(
         f"{where}: first_token is {text!r}, which is no token of the tokenizer's vocabulary{lack}; "

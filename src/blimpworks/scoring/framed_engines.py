@@ -110,32 +110,32 @@ class FramedEngine(HubEngine):
         Equal rows are computed once, such as the rows of a pair whose sentences differ only in the
         predicted token. If a row is too large for the memory, all its texts fail.
         """
-        # Length and uses of each distinct row, by the hash of its ids and of the position of the
-        # predicted token, with shorter rows first. A use is (number of a text, this position).
+        # Length and uses of each distinct row, by the hash of its ids and of the predicted token's
+        # position, with shorter rows first. A use is (number of a text, this position).
         lengths: dict[bytes, int] = {}
         uses_by_row: dict[bytes, list[tuple[int, int]]] = {}
         for number in sorted(range(len(batch)), key=lambda number: sort_key(batch[number])):
-            for token in positions_to_score(batch[number]):
-                if token < self.first:
+            for position in positions_to_score(batch[number]):
+                if position < self.first:
                     continue
-                ids = self._input_ids(batch[number], token)
-                row = hashlib.blake2b(np.array([token, *ids]).tobytes(), digest_size=16).digest()
-                lengths.setdefault(row, len(ids))
-                uses_by_row.setdefault(row, []).append((number, token))
+                ids = self._input_ids(batch[number], position)
+                key = hashlib.blake2b(np.array([position, *ids]).tobytes(), digest_size=16).digest()
+                lengths.setdefault(key, len(ids))
+                uses_by_row.setdefault(key, []).append((number, position))
         rows = []
         for uses in uses_by_row.values():
-            number, token = uses[0]
-            targets = [int(batch[n].ids[position]) for n, position in uses]
-            rows.append(Prediction(batch[number], token, targets))
-        values = self._in_passes(self._score_rows, rows, [*lengths.values()])
+            number, position = uses[0]
+            targets = [int(batch[n].ids[p]) for n, p in uses]
+            rows.append(Prediction(batch[number], position, targets))
+        scores_of_rows = self._in_passes(self._score_rows, rows, [*lengths.values()])
         results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
-        for uses, scores in zip(uses_by_row.values(), values, strict=True):
-            for use_number, (number, token) in enumerate(uses):
+        for uses, scores in zip(uses_by_row.values(), scores_of_rows, strict=True):
+            for use_number, (number, position) in enumerate(uses):
                 result = results[number]
                 if scores is None:
                     results[number] = "out_of_memory"
                 elif not isinstance(result, str):
-                    result[token] = scores[use_number]
+                    result[position] = scores[use_number]
         return results
 
 

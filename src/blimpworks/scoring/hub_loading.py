@@ -393,13 +393,13 @@ def target_logprobs(
     on_cpu = hidden.device.type == "cpu"
     linear = head if on_cpu and isinstance(head, torch.nn.Linear) else None
     logprobs = torch.empty(len(target), dtype=torch.float32, device=hidden.device)
-    for a, edges in zip(starts.tolist(), map(slice, bounds, bounds[1:]), strict=True):
-        rows = hidden[a : a + step]
+    for first, chosen in zip(starts.tolist(), map(slice, bounds, bounds[1:]), strict=True):
+        rows = hidden[first : first + step]
         if linear and linear.out_features > LARGE:
-            logprobs[edges] = _in_blocks(rows, linear, row[edges], target[edges])
+            logprobs[chosen] = _in_blocks(rows, linear, row[chosen], target[chosen])
         else:
             normal = (head(rows) if head else rows).log_softmax(1, dtype=torch.float32)
-            logprobs[edges] = normal[row[edges], target[edges]]
+            logprobs[chosen] = normal[row[chosen], target[chosen]]
     # NaN means that a token was not scored, so a computed NaN is replaced.
     return logprobs.masked_fill_(logprobs.isnan(), torch.inf)
 
@@ -414,11 +414,11 @@ def _in_blocks(
     """
     target_logits = torch.empty(len(target), dtype=torch.float32)
     sums = []
-    for a in range(0, head.out_features, BLOCK):
-        bias = None if head.bias is None else head.bias[a : a + BLOCK]
-        logits = torch.nn.functional.linear(rows, head.weight[a : a + BLOCK], bias).float()
-        in_block = ((target >= a) & (target < a + BLOCK)).nonzero()[:, 0]
-        target_logits[in_block] = logits[row[in_block], target[in_block] - a]
+    for start in range(0, head.out_features, BLOCK):
+        bias = None if head.bias is None else head.bias[start : start + BLOCK]
+        logits = torch.nn.functional.linear(rows, head.weight[start : start + BLOCK], bias).float()
+        in_block = ((target >= start) & (target < start + BLOCK)).nonzero()[:, 0]
+        target_logits[in_block] = logits[row[in_block], target[in_block] - start]
         sums.append(logits.logsumexp(1))
     return target_logits - torch.stack(sums).logsumexp(0)[row]
 

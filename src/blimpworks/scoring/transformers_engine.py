@@ -258,7 +258,7 @@ class TransformersEngine(StartedEngine, HubEngine):
         is_short = lengths <= self._longest_shared
         for chosen, score in ((is_short, self._packed), (~is_short, self._padded)):
             if chosen.any():
-                where = np.repeat(chosen, lengths)
-                values[where], ran_out[where] = score(flat[where], lengths[chosen])
-        edges = pairwise([0, *np.cumsum(lengths).tolist()])
-        return ["out_of_memory" if ran_out[a:b].any() else values[a + lead : b] for a, b in edges]
+                mask = np.repeat(chosen, lengths)
+                values[mask], ran_out[mask] = score(flat[mask], lengths[chosen])
+        bounds = pairwise([0, *np.cumsum(lengths).tolist()])
+        return ["out_of_memory" if ran_out[a:b].any() else values[a + lead : b] for a, b in bounds]
