@@ -148,7 +148,7 @@ class TransformersGenerator(GenerationEngine):
         width = longest // 4 + 1
         row, second_row = drawn[0, :width].tolist(), drawn[1].tolist()
 
-        def logits(pads: torch.Tensor, *rows: list[int]) -> torch.Tensor:
+        def forced_logits(pads: torch.Tensor, *rows: list[int]) -> torch.Tensor:
             """Return logits of the first of ``rows`` for the same answer [FORCED, vocabulary]."""
             # The answer is forced: at step n, only the nth token of ``second_row`` is allowed.
             start = len(pads)
@@ -166,20 +166,20 @@ class TransformersGenerator(GenerationEngine):
         with loading(self._directory), hub_loading.in_float32(tensors), single_thread():
             is_float32 = self._model.dtype == torch.float32
             later_gap = (head(*second_row[:width]) - head(*second_row[width:][:width])).abs().max()
-            alone = logits(drawn[2, :width], row)
-            beside = logits(drawn[2, :width], row, second_row[:width])
-            padded, padded_otherwise = (logits(pads, row, second_row) for pads in drawn[2:])
-        limit = alone.std() * (SAME if is_float32 else SAME_IN_HALF)
-        if later_gap > limit:
+            alone = forced_logits(drawn[2, :width], row)
+            beside = forced_logits(drawn[2, :width], row, second_row[:width])
+            padded, padded_otherwise = (forced_logits(pads, row, second_row) for pads in drawn[2:])
+        tolerance = alone.std() * (SAME if is_float32 else SAME_IN_HALF)
+        if later_gap > tolerance:
             raise UserError(
                 f"{self._directory}: {type(self._model).__name__} looks ahead: logits change by "
                 f"{later_gap:.2g} with what follows; expected a causal model. Correct config.json "
                 "(is_decoder: true), or name another model."
             )
         company: Company = "any"
-        if (beside - alone).abs().max() > limit:
+        if (beside - alone).abs().max() > tolerance:
             company = "none"
-        elif (padded - alone).abs().max() > limit or (
+        elif (padded - alone).abs().max() > tolerance or (
             (padded_otherwise - padded).abs().max() > alone.std() * SAME
         ):
             company = "length"

@@ -172,9 +172,9 @@ class Progress(Watch):
         load_seconds = None
         before_seconds = self._begun_at - self._created_at
         if len(self._first_shards) == 2:
-            (first, first_tokens), (second, second_tokens) = self._first_shards
-            expected = second * first_tokens / second_tokens if second_tokens else second
-            load_seconds = before_seconds + max(0.0, first - expected)
+            (first_time, first_tokens), (second_time, second_tokens) = self._first_shards
+            expected = second_time * first_tokens / second_tokens if second_tokens else second_time
+            load_seconds = before_seconds + max(0.0, first_time - expected)
         total_seconds = self._last_shard_at - self._created_at
         score_seconds = total_seconds - (load_seconds or before_seconds)
         progress = ProgressFile(

@@ -238,8 +238,8 @@ def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
     """
     spans = [f"{side}_{edge}" for side in SIDES for edge in ("start", "end")]
     all_items = read_table(ITEMS, items, ["item_id", *SIDES, *spans])
-    _, first = np.unique(all_items["item_id"].to_numpy(), return_index=True)
-    distinct = all_items.take(pa.array(np.sort(first)))
+    _, first_rows = np.unique(all_items["item_id"].to_numpy(), return_index=True)
+    distinct = all_items.take(pa.array(np.sort(first_rows)))
     if not len(distinct):
         table = SCORES.arrow().empty_table()
         write_table(table, SCORES, output)
@@ -254,9 +254,9 @@ def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
         unscored = pc.not_equal(fields["status"], OK).to_numpy(zero_copy_only=False)
         logprobs = fields["logprobs"]
         row_of_token = pc.list_parent_indices(logprobs).to_numpy(zero_copy_only=False)
-        values = logprobs.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
-        is_scored = ~np.isnan(values)
-        sums = exact_sums(row_of_token[is_scored], values[is_scored], len(rows))
+        token_logprobs = logprobs.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
+        is_scored = ~np.isnan(token_logprobs)
+        sums = exact_sums(row_of_token[is_scored], token_logprobs[is_scored], len(rows))
         counts = np.bincount(row_of_token[is_scored], minlength=len(rows)).astype(np.int32)
         columns |= {
             f"status_{side}": fields["status"],
