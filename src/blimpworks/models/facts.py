@@ -200,7 +200,7 @@ ARCHITECTURE_BY_SUFFIX = {
     "ForConditionalGeneration": "encoder-decoder",
     "ForSeq2SeqLM": "encoder-decoder",
 }
-"""Architecture by the suffix of the class that a configuration names."""
+"""Architecture by the last part of the class that a configuration names (GPT2LMHeadModel)."""
 FORMATS = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}
 """Number format by its name in safetensors files."""
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}  # size of a number
@@ -218,7 +218,7 @@ class ModelFacts:
     """Policy for the tokens before a sentence's first token."""
     parameters: int | None = None
     """Number of parameters; None for n-grams and quantised weights, which are not counted."""
-    chat: bool = False
+    chat: bool = False  # whether the model has a chat template
     scope: str = "multi"
     """ISO 639-3 code of a monolingual model, else ``multi``."""
     file_gb: float = 0.0
@@ -242,7 +242,7 @@ class UserChoice(NamedTuple):
     architecture: str | None = None
     """Architecture if the configuration names none."""
     first_token: FirstToken | None = None
-    """Policy in place of the tokenizer's."""
+    """Policy in place of the one that ``_policy_of`` finds."""
     trusted: Collection[str] = ()
     """Digests of models' own code that may run."""
 

@@ -78,7 +78,7 @@ def hub_facts(
     paths = checkpoint.model_files(top_level, hf_id)
     weights = [path.name for path in paths if checkpoint.is_weights(path)]
     size = sum(size_of_file[name] for name in weights)
-    # Numbers of parameters by format: the hub's, or else from heads, or else estimated.
+    # Numbers of parameters by format: as the hub states them, else from heads, else estimated.
     counts = _announced_counts(info, size) or _count_by_heads(hf_id, commit, weights)
     counts = counts or _estimate_counts(size, folder)
     model_facts = described_facts(folder, counts, hf_id, size / 1e9, choice)

@@ -110,7 +110,7 @@ class Progress(Watch):
     """Watch that writes the progress file of a job. If it cannot be written, the job goes on."""
 
     def __init__(self, path: Path, attempt: str | None = None) -> None:
-        """Write to ``path``. The default of ``attempt`` is the environment's, else a new id."""
+        """Write to ``path``. Without ``attempt``, its id is read from ``ATTEMPT``, or drawn."""
         self._path = path
         self._attempt = attempt or os.environ.get(ATTEMPT) or uuid.uuid4().hex
         # Times of the monotonic clock [s]: of this object, of ``begin``, and of the last shard.
