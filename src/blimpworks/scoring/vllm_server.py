@@ -199,8 +199,8 @@ SECOND_HAND = (
 """Texts of errors that only follow from another error, whose message says the cause."""
 FULL = ("out of memory", "outofmemory", "allocate memory", "bad_alloc", "memoryerror")
 LONGEST_TEMPORARY = 107 - len("/blimpworks-vllm.12345678-1234567.12345678.tmp/") - 36
-"""Longest path for temporary files [bytes]. Linux allows 107 bytes for a socket's path; it ends with
-the directory of ``make_directory`` and a name by vLLM of 36 bytes."""
+"""Longest path for temporary files [bytes]. A socket's path may have 107 bytes in Linux; it ends
+with the directory of ``make_directory``, and a name of 36 bytes by vLLM."""
 LOG_INTERVAL = 15.0
 """Time between two log lines while the server starts [s]."""
 
