@@ -44,7 +44,7 @@ Mask = NDArray[np.bool_]  # [tokens]
 LogProbs = NDArray[np.float32]  # natural logarithms, NaN for unscored tokens [tokens]
 Failure = Literal["out_of_memory", "refused"]
 """Reasons why an engine could not score a text. ``refused``: the text has an id that the model does
-not have, or the model's server does not accept the text."""
+not have, or a server refuses the text or dies of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,8 +236,8 @@ def tensors_of(modules: Sequence[torch.nn.Module]) -> list[torch.Tensor]:
 def in_float32(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
     """Convert half precision tensors to float32 while a block runs; none if memory is short."""
     halves = [(tensor, tensor.dtype) for tensor in tensors if tensor.dtype in HALVES]
-    # A number takes two bytes more in float32. On a CPU at most 2 GiB, since jobs of clusters have
-    # little memory beyond the weights; on a GPU, a sixth of the free memory must remain.
+    # A number takes two bytes more in float32. A CPU has room for at most 2 GiB, since clusters give
+    # jobs little memory beyond the weights. On a GPU, a sixth of the free memory must remain.
     room = min(2**31, psutil.virtual_memory().available / 2)
     if tensors[0].is_cuda:
         room = torch.cuda.mem_get_info(tensors[0].device)[0] / 1.2
@@ -261,12 +261,12 @@ def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
     """
     if len(ends) == 0:
         return ends
-    text = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
+    text_of_token = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
     next_starts = np.append(starts[1:], ends[-1])
-    is_last = np.append(text[1:] != text[:-1], True)
+    is_last = np.append(text_of_token[1:] != text_of_token[:-1], True)  # token of its text
     corrected_ends = np.where(is_last, ends, np.minimum(ends, next_starts))
     # A running maximum within each text, since ``base`` makes ends larger than in earlier texts.
-    base = text * (int(ends.max()) + 1)
+    base = text_of_token * (int(ends.max()) + 1)
     return (np.maximum.accumulate(corrected_ends + base) - base).astype(np.int32)
 
 
