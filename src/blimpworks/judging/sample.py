@@ -91,13 +91,13 @@ def _nominal(table: pa.Table, kept: pa.Table) -> Iterator[int]:
     """Yield the new nominal number of prompts of each kept prompt's template.
 
     The benchmark's accuracy is the number of a template's right answers, divided by a fixed,
-    nominal number of prompts. It is multiplied by the share of the template's prompts that is kept.
+    nominal number of prompts. If half of the template's prompts are kept, this number is halved.
     """
     templates = zip(_strings(table, "phenomenon"), table["template"].to_pylist(), strict=True)
     kept_templates = [*zip(_strings(kept, "phenomenon"), kept["template"].to_pylist(), strict=True)]
-    n, n_kept = Counter(templates), Counter(kept_templates)
+    count_of, kept_count_of = Counter(templates), Counter(kept_templates)
     for template, nominal in zip(kept_templates, kept["nominal"].to_pylist(), strict=True):
-        yield max(1, round(nominal * n_kept[template] / n[template]))
+        yield max(1, round(nominal * kept_count_of[template] / count_of[template]))
 
 
 def sample_items(items: Path, output: Path, limit: int, unit: Unit = "pair") -> dict[str, int]:

@@ -236,8 +236,8 @@ def tensors_of(modules: Sequence[torch.nn.Module]) -> list[torch.Tensor]:
 def in_float32(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
     """Convert half precision tensors to float32 while a block runs; none if memory is short."""
     halves = [(tensor, tensor.dtype) for tensor in tensors if tensor.dtype in HALVES]
-    # A number takes two bytes more in float32. A CPU has room for at most 2 GiB, since clusters give
-    # jobs little memory beyond the weights. On a GPU, a sixth of the free memory must remain.
+    # A number takes two bytes more in float32. On a CPU, the room is at most 2 GiB, since jobs of
+    # clusters have little memory beyond the weights; on a GPU, a sixth must remain free.
     room = min(2**31, psutil.virtual_memory().available / 2)
     if tensors[0].is_cuda:
         room = torch.cuda.mem_get_info(tensors[0].device)[0] / 1.2

@@ -167,31 +167,31 @@ def score_shards(
     If ``watch`` ends the run, the shards that have begun are finished. Any other exception, such as
     an interrupt, closes ``engine``, so that no time is spent on shards that will not be written.
     """
-    begun = deque[tuple[Shard, Callable[[], pa.Table]]]()  # the function returns the shard's rows
-    ending: Exception | None = None  # raised by ``watch``
+    pending = deque[tuple[Shard, Callable[[], pa.Table]]]()  # the function returns the shard's rows
+    watch_error: Exception | None = None  # raised by ``watch``
     with ThreadPoolExecutor(engine.parallel_batches) as threads:
         try:
             for shard, encoded in zip(shards, encode_ahead(engine, shards), strict=True):
-                if len(begun) == engine.parallel_batches:
-                    first, result = begun.popleft()
-                    yield first, result()
+                if len(pending) == engine.parallel_batches:
+                    first_shard, get_rows = pending.popleft()
+                    yield first_shard, get_rows()
                 try:
                     watch.before()
                 except Exception as error:
-                    ending = error
+                    watch_error = error
                     break
                 shard_keys = {request: keys[request] for request in shard}
                 score = partial(score_shard, engine, shard_keys, encoded)
                 # A single shard at a time is scored in this thread.
-                result = score if engine.parallel_batches == 1 else threads.submit(score).result
-                begun.append((shard, result))
-            for shard, result in begun:
-                yield shard, result()
+                get_rows = score if engine.parallel_batches == 1 else threads.submit(score).result
+                pending.append((shard, get_rows))
+            for shard, get_rows in pending:
+                yield shard, get_rows()
         except BaseException:
             engine.close()
             raise
-    if ending is not None:
-        raise ending
+    if watch_error is not None:
+        raise watch_error
 
 
 def _list_column(
