@@ -219,9 +219,9 @@ def mask_tokens(
     chosen = 1 + draw.choice(inner, count, replace=False)
     labels = np.full_like(row, IGNORED)
     labels[chosen] = row[chosen]
-    rand = draw.random(count)
+    lots = draw.random(count)  # from 0 to 1; they decide whether a token stays
     random_ids = draw.integers(len(BERT), vocabulary, count)
-    new_ids = np.where(rand < KEPT, row[chosen], np.where(rand < KEPT + REPLACED, random_ids, MASK))
+    new_ids = np.where(lots < KEPT, row[chosen], np.where(lots < KEPT + REPLACED, random_ids, MASK))
     corrupted = row.copy()
     corrupted[chosen] = new_ids
     return corrupted, labels

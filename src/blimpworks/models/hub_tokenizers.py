@@ -47,10 +47,10 @@ def _settings(state: bytes | None) -> Any:
     # Empty values are defaults, which files may state or leave out; so these fields are dropped.
     def effective(value: Any) -> Any:
         if isinstance(value, dict):
-            kept = (
+            pairs = (
                 (key, effective(field)) for key, field in value.items() if key != "trim_offsets"
             )
-            return {key: field for key, field in kept if field not in (None, False, "")}
+            return {key: field for key, field in pairs if field not in (None, False, "")}
         return [effective(field) for field in value] if isinstance(value, list) else value
 
     return effective(json.loads(state)) if state else None

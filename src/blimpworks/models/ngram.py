@@ -108,7 +108,7 @@ HAS_WORDS = 0x64
 """Offset of a byte that is 1 if the words are at a binary's end (``build_binary`` without -v)."""
 COUNTS = 0x6C
 """Offset of the 8 bytes with a binary's number of 1-grams."""
-START, UPPER_UNKNOWN = "<s>", "<UNK>"
+START, UPPER_UNKNOWN = "<s>", "<UNK>"  # words of n-gram files, but of no text, so without ids
 EXPECTED = "an n-gram model: an ARPA file (.arpa, .arpa.gz), or a binary of KenLM"
 REMEDY = "Name another file, or write the model again."
 

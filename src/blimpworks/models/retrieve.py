@@ -87,7 +87,7 @@ def retrieve_model(
                 f"{model.hf_id}: {path.name} in the cache is damaged: its {algorithm} is not "
                 f"{blob.name}; delete {blob} and run again."
             )
-    # "bos" is the default of tables, in place of which campaigns may name another start.
+    # "bos" is the default of tables and no user's choice, so the model may have another start.
     start = None if description.first_token == "bos" else description.first_token
     code, choice = None, UserChoice(description.architecture, start, trusted)
     if not model.file:
