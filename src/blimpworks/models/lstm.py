@@ -323,7 +323,7 @@ def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) 
     As in training, the loss is that of ``mean_loss`` over the sentences, each with ``<eos>``, in
     ten columns. A multilingual model is thus measured on the test text of each language (Mueller et
     al. 2020, Table 1). Raises UserError if a file is missing or altered, the model is no LSTM
-    trained here, or it was trained with another rule for words than that of the corpus.
+    trained here, or the corpus has words by another rule.
     """
     described = checkpoints.read_checkpoint(checkpoint)
     if described.architecture != "lstm" or not isinstance(described.source, checkpoints.Trained):
