@@ -102,9 +102,9 @@ SCHEMA = pa.schema(
         ("system", pa.string()),
         ("prompt", pa.string()),
         ("text", pa.string()),
-        ("finish", pa.string()),
+        ("finish", pa.string()),  # "stop" or "length"
         ("tokens", pa.int32()),
-        ("opened", pa.bool_()),
+        ("opened", pa.bool_()),  # whether the chat template began a reasoning
         ("status", pa.string()),
     ]
 )

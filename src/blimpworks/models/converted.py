@@ -231,7 +231,7 @@ def _set_rules(tokenizer: Any, fields: dict[str, Any], path: Path) -> None:
     backend = tokenizer.backend_tokenizer
     algorithm = fields.get("tokenizer.ggml.model")
     if algorithm == "llama":  # sentencepiece, which may put a space before each text
-        # The tokenizer puts one if its first step, or else its second, begins "a" by a space.
+        # The tokenizer puts one if its normalizer, or else its pre-tokenizer, changes "a" to "▁a".
         text = backend.normalizer.normalize_str("a") if backend.normalizer else "a"
         pieces = backend.pre_tokenizer.pre_tokenize_str(text) if backend.pre_tokenizer else []
         has_space = (pieces[0][0] if pieces else text) != "a"

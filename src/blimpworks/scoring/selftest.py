@@ -139,7 +139,7 @@ def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
 FILE_NAME = "selftest.json"
 VERSION = 1
 """Version of the tests. It is raised with stricter tests, so that models are tested again."""
-Score = Callable[[Sequence[Encoded]], list[LogProbs | Failure]]
+Score = Callable[[Sequence[Encoded]], list[LogProbs | Failure]]  # ``Engine.logprobs``
 
 
 class Findings(Strict):

@@ -110,11 +110,11 @@ SCHEMA = pa.schema(
     [
         ("key", pa.string()),
         ("text", pa.string()),
-        ("start", pa.int32()),
+        ("start", pa.int32()),  # of the region; -1 for a complete sentence
         ("end", pa.int32()),
         ("ids", pa.list_(pa.int32())),
         ("logprobs", pa.list_(pa.float32())),
-        ("ends", pa.list_(pa.int32())),
+        ("ends", pa.list_(pa.int32())),  # of tokens; see ``Encoded``
         ("status", pa.string()),
     ]
 )

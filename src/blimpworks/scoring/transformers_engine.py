@@ -190,7 +190,7 @@ class TransformersEngine(StartedEngine, HubEngine):
     @property
     def _longest_packed(self) -> int:
         """Largest number of ids of a sequence in a tree, where tokens must see all before them."""
-        # One long sequence would make all rows of the tree as long, so there is a bound of lengths.
+        # The last bound: one long sequence would make all rows of the tree as long.
         windows = [getattr(self._settings, name, None) for name in WINDOWS]
         bounds = (*windows, self.context, 4 * ROW_TOKENS[self._device.type])
         return min(bound for bound in bounds if isinstance(bound, int))
