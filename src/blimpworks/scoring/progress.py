@@ -65,7 +65,7 @@ class Watch:
 UNWATCHED = Watch()
 log = logging.getLogger(__name__)
 ATTEMPT = "BLIMPWORKS_ATTEMPT"
-"""Environment variable with the id of the attempt that this process is."""
+"""Environment variable with the id of this attempt, one run of a job."""
 WRITE_INTERVAL = 2.0
 """Shortest time between two writes of the file [s]; a write can take longer than a small shard."""
 

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 SAMPLE = 100
 """Number of texts on which starts are measured."""
 FAR = 0.3
-"""Starts that are worse by more than this on few texts are not tried on all [nats per token]."""
+"""Difference from the best start on few texts, above which a start is dropped [nats per token]."""
 WORSE = 0.1
 """Difference from the chosen start above which a better one is reported [nats per token]."""
 TIE = 0.01

@@ -51,7 +51,7 @@ PassResult = tuple[np.ndarray, torch.Tensor | None]
 
 
 class Decoder:
-    """A causal model on one device, which computes ``passes``."""
+    """A causal model on one device, which computes ``Pass`` objects."""
 
     def __init__(self, model: PreTrainedModel, workers: Workers) -> None:
         """Split ``model`` before its head if logits stay the same; only this class may run it."""
