@@ -33,7 +33,7 @@ altered: the template changes its text; empty: it has no tokens; refused: an id 
 vocabulary; too_long: the context has no room for an answer.
 """
 REFUSALS = (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""Errors that templates raise."""
+"""Errors of templates: refusals of roles, and faults for contents that they do not expect."""
 CLOCK = "strftime_now"
 """Name of the function by which chat templates get the date."""
 TODAY = {"d": "26", "m": "07", "y": "24", "Y": "2024", "b": "Jul", "B": "July"}
@@ -92,7 +92,7 @@ def stop_ids(directory: Path, end_of_text: int | None) -> tuple[int, ...]:
 
 
 def before_and_text(full: Sequence[int], text: Sequence[int]) -> tuple[int, ...]:
-    """Return ids of ``full`` up to the end of ``text``: (1, 7, 8) for [1, 7, 8, 2] and [7, 8]."""
+    """Return ``full`` up to the end of ``text`` in it: (1, 7, 8) for [1, 7, 8, 2] and [7, 8]."""
     size = len(text)
     ends = range(size, len(full) + 1)
     end = next((end for end in ends if [*full[end - size : end]] == [*text]), 0)
@@ -130,8 +130,7 @@ class Conversation:
         self.stops = stop_ids(directory, self.tokenizer.eos_token_id)
         added = self.tokenizer.added_tokens_decoder.items()
         special = {token_id: token.content for token_id, token in added if token.special}
-        # Answers keep <think> and </think>, even if these are special tokens. Then ``decode``
-        # leaves out only the other special tokens.
+        # Answers keep the marks <think> and </think>, even if they are special tokens.
         self._has_special_marks = not {START, END}.isdisjoint(special.values())
         self._left_out = {number for number, text in special.items() if text not in (START, END)}
 
@@ -155,7 +154,7 @@ class Conversation:
 
     @cached_property
     def parts(self) -> bool:
-        """Whether messages have lists of texts, not texts. UserError if both forms lose texts."""
+        """Whether contents of messages are lists of one text, not texts. Raises UserError."""
         reason = ""
         for as_lists in (False, True):
             try:
@@ -230,8 +229,8 @@ class Conversation:
                 unfit = "refused"
             elif room < 1:
                 unfit = "too_long"
-            # A mark of reasoning in the prompt itself does not begin a reasoning. After a blank
-            # prompt, look at the complete text, which has no PROBE.
+            # Look for ``<think>`` only after the prompt, which may mention it. For a blank prompt,
+            # look at the complete text: PROBE stands for the prompt, and is not found there.
             text_after_prompt = (text or "").rpartition(request.prompt.strip() or PROBE)[2]
             opened = self.chat and opens_reasoning(text_after_prompt)
             ready.append(Ready(request, tuple(ids), room, opened, unfit))
@@ -239,6 +238,7 @@ class Conversation:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of an answer without special tokens, but with marks of reasoning."""
+        # If marks of reasoning are special, the tokenizer would leave them out with all the others.
         skips = not self._has_special_marks
         kept = [*ids] if skips else [token for token in ids if token not in self._left_out]
         text: str = self.tokenizer.decode(

@@ -95,16 +95,16 @@ def load_generation_engine(
 
 
 FAILED: frozenset[str] = frozenset(get_args(Failure))
-"""Statuses that another attempt can change."""
+"""Statuses ``out_of_memory`` and ``refused``, which another attempt can change."""
 SCHEMA = pa.schema(
     [
         ("key", pa.string()),
         ("system", pa.string()),
         ("prompt", pa.string()),
         ("text", pa.string()),
-        ("finish", pa.string()),
+        ("finish", pa.string()),  # "stop" or "length"
         ("tokens", pa.int32()),
-        ("opened", pa.bool_()),
+        ("opened", pa.bool_()),  # whether the chat template began a reasoning
         ("status", pa.string()),
     ]
 )
@@ -136,7 +136,7 @@ def response_shard(
     ready = engine.conversation.ready(keys, most)
     to_ask = [prompt for prompt in ready if prompt.unfit is None]
     answers = iter(engine.generate(to_ask) if to_ask else [])
-    # For each prompt: the response, an ``Unfit`` or a ``Failure``.
+    # For each prompt: its ``Response`` or ``Failure``, or an ``Unfit`` if it was not asked.
     outcomes = [next(answers) if prompt.unfit is None else prompt.unfit for prompt in ready]
     altered = sum(prompt.unfit == "altered" for prompt in ready)
     if altered:

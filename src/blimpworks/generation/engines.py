@@ -31,12 +31,10 @@ from blimpworks.scoring.workers import Workers
 log = logging.getLogger(__name__)
 
 FORCED = 3
-"""Number of tokens of an answer in the test whether rows of a batch influence each other."""
+"""Number of tokens of the answer that the test of batches forces on a model (``_company``)."""
 SAME, SAME_IN_HALF = 1e-3, 0.1
-"""Largest differences of a row's logits alone and in a batch, in standard deviations.
-
-Rounding causes a millionth in float32 and a fortieth in half precision; other padding causes none.
-"""
+"""Largest differences of a row's logits alone and in a batch, in float32 and in half precision, as
+shares of the logits' standard deviation. Rounding alone causes 1e-6 and 1/40, other padding 0."""
 Company = Literal["any", "length", "none"]
 """Prompts that may share a batch with a prompt: any, of the same length, or none."""
 COMPANY = {
@@ -70,6 +68,7 @@ class TransformersGenerator(GenerationEngine):
         self.conversation = Conversation(
             self._directory, options.chat, self._context, self._vocabulary
         )
+        # Any id can pad, since the mask hides it; it must be one that the model has.
         pads = (self.conversation.tokenizer.pad_token_id, *self.conversation.stops, 0)
         self._pad: int = next(
             pad_id for pad_id in pads if pad_id is not None and pad_id < self._vocabulary
@@ -98,7 +97,7 @@ class TransformersGenerator(GenerationEngine):
     def _run(
         self, rows: Sequence[Sequence[int]], pads: torch.Tensor, most: int, **options: Any
     ) -> Any:
-        """Call ``generate`` for rows of ids, padded left by ``pads``, for ``most`` new tokens."""
+        """Call ``generate`` for rows of ids and ``most`` new tokens; ``pads`` [width] pads left."""
         ids = pads.repeat(len(rows), 1)
         mask = torch.zeros_like(ids)
         for i, row in enumerate(rows):
@@ -140,7 +139,7 @@ class TransformersGenerator(GenerationEngine):
         a model whose logits depend on later tokens.
         """
         # Logits of a short row are compared: alone, beside a row of the same length, and beside a
-        # longer row, with two paddings. ``drawn`` has the two rows and the two paddings.
+        # longer row, with two paddings. ``drawn`` has the two rows, then ids for the two paddings.
         longest = 32 if self._context is None else min(32, self._context - FORCED)
         if longest < FORCED:
             return "none"
@@ -149,8 +148,9 @@ class TransformersGenerator(GenerationEngine):
         width = longest // 4 + 1
         row, second_row = drawn[0, :width].tolist(), drawn[1].tolist()
 
-        def logits(pads: torch.Tensor, *rows: list[int]) -> torch.Tensor:
+        def forced_logits(pads: torch.Tensor, *rows: list[int]) -> torch.Tensor:
             """Return logits of the first of ``rows`` for the same answer [FORCED, vocabulary]."""
+            # The answer is forced: at step n, only the nth token of ``second_row`` is allowed.
             start = len(pads)
             forcing = {"prefix_allowed_tokens_fn": lambda _, ids: [second_row[len(ids) - start]]}
             result = self._run(rows, pads, FORCED, **forcing)
@@ -166,20 +166,20 @@ class TransformersGenerator(GenerationEngine):
         with loading(self._directory), hub_loading.in_float32(tensors), single_thread():
             is_float32 = self._model.dtype == torch.float32
             later_gap = (head(*second_row[:width]) - head(*second_row[width:][:width])).abs().max()
-            alone = logits(drawn[2, :width], row)
-            beside = logits(drawn[2, :width], row, second_row[:width])
-            padded, padded_otherwise = (logits(pads, row, second_row) for pads in drawn[2:])
-        limit = alone.std() * (SAME if is_float32 else SAME_IN_HALF)
-        if later_gap > limit:
+            alone = forced_logits(drawn[2, :width], row)
+            beside = forced_logits(drawn[2, :width], row, second_row[:width])
+            padded, padded_otherwise = (forced_logits(pads, row, second_row) for pads in drawn[2:])
+        tolerance = alone.std() * (SAME if is_float32 else SAME_IN_HALF)
+        if later_gap > tolerance:
             raise UserError(
                 f"{self._directory}: {type(self._model).__name__} looks ahead: logits change by "
                 f"{later_gap:.2g} with what follows; expected a causal model. Correct config.json "
                 "(is_decoder: true), or name another model."
             )
         company: Company = "any"
-        if (beside - alone).abs().max() > limit:
+        if (beside - alone).abs().max() > tolerance:
             company = "none"
-        elif (padded - alone).abs().max() > limit or (
+        elif (padded - alone).abs().max() > tolerance or (
             (padded_otherwise - padded).abs().max() > alone.std() * SAME
         ):
             company = "length"
@@ -190,7 +190,8 @@ class TransformersGenerator(GenerationEngine):
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
         """Answer the prompts; a prompt that exceeds the memory alone fails."""
         outcomes: list[Response | Failure] = ["out_of_memory"] * len(batch)
-        # Prompts may share a batch if they have the same room and the same number ``company``.
+        # Prompts share a batch if they have the same room for an answer, and the same number
+        # ``company``: 0 for all prompts, the length, or another number for each prompt.
         groups: dict[tuple[int, int], list[int]] = {}
         for number, prompt in enumerate(batch):
             company = {"any": 0, "length": len(prompt.ids), "none": number}[self._company]
@@ -209,7 +210,6 @@ class TransformersGenerator(GenerationEngine):
         return outcomes
 
     def close(self) -> None:
-        """Start no further batch."""
         self._workers.close()
 
     def _generate(self, rows: list[Ready]) -> list[Response]:
@@ -224,6 +224,7 @@ class TransformersGenerator(GenerationEngine):
 SEED = 1407
 """Seed for vLLM, without effect on greedy answers."""
 SHARED = {"model": MODEL, "temperature": 0, "seed": SEED, "return_token_ids": True}
+"""Fields of each HTTP request."""
 ENTRIES = (
     "blimpworks.generation.engines:make_generation_setup",
     "blimpworks.generation.engines:write_request",
@@ -238,7 +239,7 @@ ENTRIES = (
 def make_generation_setup(model: Path, dtype: str, options: GenerationJobOptions) -> Setup:
     """Return the setup for answers of a model. Raises UserError as ``make_setup`` does."""
     vllm = options.vllm
-    # ``make_setup`` adds one token to ``longest``, as scoring generates just one.
+    # ``make_setup`` adds the one token to ``longest`` that vLLM generates in scoring.
     room = vllm.model_copy(update={"longest": vllm.longest + options.max_tokens - 1})
     return replace(make_setup(model, dtype, room), answers=True)
 

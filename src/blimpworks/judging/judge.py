@@ -172,15 +172,15 @@ def _sums(method: Method, side: Side, values: Floats) -> Floats:
 def with_common_scores(good: Side, bad: Side) -> Side:
     """Return ``bad``, with the scores of ``good`` if both sentences of a pair have the same tokens.
 
-    Scores of the same tokens can differ because they were computed in different batches.
+    Such a pair must be a tie, but scores that were computed in different batches can differ.
     """
     count = len(good.characters)
-    # [n] Begin with the pairs of the same number of tokens, then take out pairs whose ids differ.
+    # [n] Pairs with the same tokens: first those with equally many, then without other ids.
     alike: Mask = np.bincount(good.row, minlength=count) == np.bincount(bad.row, minlength=count)
-    in_equal_length = alike[good.row]  # [t] whether a token of ``good`` is in a pair of these
+    in_equal_length = alike[good.row]  # [t] whether a token of ``good`` is in such a pair
     differs = good.id[in_equal_length] != bad.id[alike[bad.row]]
     alike[good.row[in_equal_length][differs]] = False
-    # A score of ``good`` replaces that of ``bad``, but where only ``bad`` has one.
+    # A score of ``good`` replaces that of ``bad``, unless only ``bad`` has a score there.
     values = bad.value.copy()
     good_values, bad_values = good.value[alike[good.row]], values[alike[bad.row]]
     values[alike[bad.row]] = np.where(np.isnan(good_values), bad_values, good_values)
@@ -214,7 +214,7 @@ def count_repeats(
     """
     names = pc.binary_join_element_wise(*(table[key].cast(pa.string()) for key in keys), "\t")
     names = names.combine_chunks()
-    # For each row, the number of the first row with its name.
+    # For each row, the number of the first row with the same keys.
     first = pc.index_in(names, value_set=names).to_numpy(zero_copy_only=False)
     repeated = np.flatnonzero(first != np.arange(len(first)))
     values = table.select([*alike])

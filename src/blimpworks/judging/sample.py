@@ -35,7 +35,7 @@ def _random_rank(name: str) -> str:
 
 
 def _turns(sizes: Mapping[Paradigm, int]) -> list[Paradigm]:
-    """Return paradigms in turns: a random one of each phenomenon, a second one of each, …."""
+    """Return a random paradigm of each phenomenon, then a second one of each, … (b1, a2, a1)."""
     # Sort by round (0 for the first paradigm of its phenomenon), then randomly by phenomenon.
     taken: Counter[str] = Counter()
     turns = []
@@ -56,8 +56,8 @@ def items_to_take(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, i
     remaining, turns = min(limit, sum(sizes.values())), _turns(sizes)
     while remaining:
         turns = [paradigm for paradigm in turns if sizes[paradigm] > taken[paradigm]]
-        # First take the same number of each paradigm (``rounds``), until one has no more items. If
-        # fewer items remain than paradigms, ``rounds`` is 0: take one of each first paradigm.
+        # Take the same number of each paradigm (``rounds``), until one has no more items. If fewer
+        # items remain than paradigms, ``rounds`` is 0: take one item each of the first paradigms.
         smallest = min(sizes[paradigm] - taken[paradigm] for paradigm in turns)
         rounds = min(remaining // len(turns), smallest)
         for paradigm in turns if rounds else turns[:remaining]:
@@ -91,13 +91,13 @@ def _nominal(table: pa.Table, kept: pa.Table) -> Iterator[int]:
     """Yield the new nominal number of prompts of each kept prompt's template.
 
     The benchmark's accuracy is the number of a template's right answers, divided by a fixed,
-    nominal number of prompts. It is multiplied by the share of the template's prompts that is kept.
+    nominal number of prompts. If half of the template's prompts are kept, this number is halved.
     """
     templates = zip(_strings(table, "phenomenon"), table["template"].to_pylist(), strict=True)
     kept_templates = [*zip(_strings(kept, "phenomenon"), kept["template"].to_pylist(), strict=True)]
-    n, n_kept = Counter(templates), Counter(kept_templates)
+    count_of, kept_count_of = Counter(templates), Counter(kept_templates)
     for template, nominal in zip(kept_templates, kept["nominal"].to_pylist(), strict=True):
-        yield max(1, round(nominal * n_kept[template] / n[template]))
+        yield max(1, round(nominal * kept_count_of[template] / count_of[template]))
 
 
 def sample_items(items: Path, output: Path, limit: int, unit: Unit = "pair") -> dict[str, int]:

@@ -26,7 +26,7 @@ INVISIBLE = dict.fromkeys(
 ZWNJ = "\u200c"
 """Zero-width non-joiner."""
 MOST_ROUNDS = 9
-"""Most times that all rules are applied to a word; rules that undo each other would never end."""
+"""Most times that all rules are applied to a word, since rules may undo each other forever."""
 
 Character = Annotated[str, Field(min_length=1, max_length=1)]
 
@@ -99,7 +99,7 @@ class Orthography(Strict):
         """
         tokens: list[tuple[str, bool]] = []
         for chunk in text.translate(self._table).split():
-            # Rules for the ends of words do not match "(word)", so cut brackets off first.
+            # Rules for the ends of words do not match "(word)", so marks are cut off first.
             pieces = self._pieces.findall(chunk)
             for number, piece in enumerate(pieces, start=1):
                 *first_words, last = self.word(piece).split()
@@ -130,7 +130,7 @@ class Orthography(Strict):
             expects_space = space_before or (is_quote and not in_quotes)
             has_space = text and expects_space and not closes and not follows_opening
             text += f" {form}" if has_space else form
-            # A closing quote ends a word, also where the treebank has no space.
+            # A space follows a closing quote, also where the treebank has none.
             space_before = space_after or (is_quote and in_quotes)
             if is_quote:
                 in_quotes = not in_quotes

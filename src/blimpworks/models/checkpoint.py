@@ -260,8 +260,8 @@ class Trained(Strict):
     """Source of a model that was trained here: all that decides its weights."""
 
     kind: Literal["trained"] = "trained"
-    recipe: str
-    settings: dict[str, Any]
+    recipe: str  # name in the campaign's settings
+    settings: dict[str, Any]  # the fields of the recipe
     seed: int | None
     """Seed of initialisation and batch order; None where nothing is random."""
     text_sha256: Sha256

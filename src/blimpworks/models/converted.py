@@ -166,7 +166,7 @@ def convert_gguf(path: Path) -> Path:
         "gguf_file": path.name,
     }
     log.info("%s is converted, once, which takes a minute or two", path)
-    # As a sentence of its own, the advice has a capital letter.
+    # As a sentence, not the end of one, the advice has a capital letter: "Name the model …".
     errors = reading(path, "a GGUF file that transformers can read", f"N{ORIGINAL[1:]}")
     with errors, redirect_stderr(StringIO()):  # hides progress bars
         try:
@@ -231,7 +231,7 @@ def _set_rules(tokenizer: Any, fields: dict[str, Any], path: Path) -> None:
     backend = tokenizer.backend_tokenizer
     algorithm = fields.get("tokenizer.ggml.model")
     if algorithm == "llama":  # sentencepiece, which may put a space before each text
-        # The tokenizer puts one if its first step, or else its second, begins "a" by a space.
+        # The tokenizer puts one if its normalizer, or else its pre-tokenizer, changes "a" to "▁a".
         text = backend.normalizer.normalize_str("a") if backend.normalizer else "a"
         pieces = backend.pre_tokenizer.pre_tokenize_str(text) if backend.pre_tokenizer else []
         has_space = (pieces[0][0] if pieces else text) != "a"
@@ -264,24 +264,24 @@ def _check_settings(config: Any, fields: dict[str, Any], path: Path) -> None:
     architecture = fields["general.architecture"]
     prefix = f"{architecture}."
     settings = {n.removeprefix(prefix): fields[n] for n in fields if n.startswith(prefix)}
-    values = {
+    configured = {
         key: [*filter(None, checkpoint.values_of(config.to_dict(), key))]
         for key in ("rope_theta", "rope_type", "partial_rotary_factor")
     }
     ignored = []
     # Base of the frequencies of positions, and how many numbers of a head the positions rotate.
     base, rotated = settings.get("rope.freq_base"), settings.get("rope.dimension_count")
-    if base and not any(math.isclose(base, theta) for theta in values["rope_theta"]):
+    if base and not any(math.isclose(base, theta) for theta in configured["rope_theta"]):
         ignored.append(f"rope.freq_base {base}")
     # As in llama.cpp, a factor without a type means linear scaling.
     factor = settings.get("rope.scaling.factor") or settings.get("rope.scale_linear") or 1
     scaling = settings.get("rope.scaling.type", "none" if factor == 1 else f"linear, by {factor}")
-    if scaling != "none" and {*values["rope_type"]} == {"default"}:
+    if scaling != "none" and {*configured["rope_type"]} == {"default"}:
         ignored.append(f"rope.scaling.type {scaling}")
     if rotated:
         width = getattr(config, "head_dim", 0) or config.hidden_size // config.num_attention_heads
         # Without a factor, the positions rotate all numbers of a head.
-        if rotated != int(width * (values["partial_rotary_factor"] or [1])[0]):
+        if rotated != int(width * (configured["partial_rotary_factor"] or [1])[0]):
             ignored.append(f"rope.dimension_count {rotated}")
     # Names such as rms_norm_eps. A file has float32 numbers: 9.99999997e-07 for 1e-6.
     epsilons = [v for key, v in config.to_dict().items() if key.endswith(("eps", "epsilon")) and v]
@@ -339,7 +339,7 @@ def _check_tensors(
             rows = expected.reshape(count, -1, 2, *expected.shape[1:])
             expected = rows.swapaxes(1, 2).reshape(expected.shape)
         elif re.match("gemma[23]?$|nemotron", architecture) and layer.endswith("norm"):
-            expected = expected - np.float32(1)
+            expected = expected - np.float32(1)  # llama.cpp adds 1 to the weights of these norms
         elif architecture == "gpt2" and layer in ("attn_qkv", "attn_output", "ffn_up", "ffn_down"):
             expected = expected.T  # transformers has GPT-2's weights as [inputs, outputs]
         parameter = parameters.pop(tensor.name)

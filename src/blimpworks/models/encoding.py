@@ -172,7 +172,7 @@ def epoch_batches(lengths: NDArray[np.int64], most: int, seed: int, epoch: int) 
     """Return the batches of one epoch, arrays of sentence numbers, in the order of training.
 
     Sentences of similar length are in one batch of at most ``most`` tokens, padding included.
-    ``seed`` and ``epoch`` decide the order of equal lengths and of batches.
+    ``seed`` and ``epoch`` decide the order of batches, and of sentences of the same length.
     """
     draw = np.random.default_rng((seed, epoch))
     order = draw.permutation(len(lengths))
@@ -219,9 +219,9 @@ def mask_tokens(
     chosen = 1 + draw.choice(inner, count, replace=False)
     labels = np.full_like(row, IGNORED)
     labels[chosen] = row[chosen]
-    rand = draw.random(count)
+    lots = draw.random(count)  # from 0 to 1; they decide whether a token stays
     random_ids = draw.integers(len(BERT), vocabulary, count)
-    new_ids = np.where(rand < KEPT, row[chosen], np.where(rand < KEPT + REPLACED, random_ids, MASK))
+    new_ids = np.where(lots < KEPT, row[chosen], np.where(lots < KEPT + REPLACED, random_ids, MASK))
     corrupted = row.copy()
     corrupted[chosen] = new_ids
     return corrupted, labels
@@ -238,7 +238,7 @@ def encode_alone(tokenizer: Tokenizer, sentences: list[str], context: int) -> li
 
 
 def _cuts(total: int, count: int, rng: np.random.Generator) -> Ids:
-    """Draw uniform random lengths [count], each at least 1, with the sum ``total``."""
+    """Draw uniform random lengths [count], each at least 1, with the sum ``total`` (7: 2, 1, 4)."""
     inner_cuts = np.sort(rng.choice(total - 1, count - 1, replace=False)) + 1
     return np.diff(np.concatenate([[0], inner_cuts, [total]]))
 
@@ -254,11 +254,12 @@ def cut_spans(row: Ids, share: float, mean: float, rng: np.random.Generator) -> 
     kept_count = len(row) - cut_count
     spans = min(max(1, round(cut_count / mean)), kept_count + 1, len(SENTINELS) - 1)
     # Gaps are the kept tokens before, between and after the spans. Only the first and last gap may
-    # be empty, but _cuts returns 1 at least: give each a further token, then take it away.
+    # be empty, but _cuts returns 1 at least: draw them with a token more, then take it away.
     gaps = _cuts(kept_count + 2, spans + 1, rng)
     gaps[[0, -1]] -= 1
     lengths = _cuts(cut_count, spans, rng)
-    # Pieces are gap, span, …, gap. Sentinels replace spans in the input, and gaps in the target.
+    # Gaps are pieces[::2], spans pieces[1::2]. In the input sentinels replace spans, in the target
+    # gaps; ``the dog barks at me`` has the pieces (the) (dog barks) (at) (me) ().
     pieces = np.split(row, np.cumsum(np.column_stack([gaps[:-1], lengths])))
     sentinels, end = [[SENTINEL + number] for number in range(spans + 1)], [EOS_ID]
     source = chain.from_iterable(zip(pieces[::2], [*sentinels[:-1], end], strict=True))
@@ -279,8 +280,8 @@ TEMPLATE = (
 )
 """Chat template for messages of the roles in any order; answers end with ``</s>``."""
 UNIT = r"\p{L}[\p{L}\p{M}]*|\p{N}|[^\p{L}\p{N}]"
-"""Units that are split into tokens one by one: words, digits, and other single characters. A word
-thus has the same tokens in every context, so that models can copy it."""
+"""Units of a text: words, digits, and other single characters. No token is of two units. So a word
+has the same tokens in every context, and models can copy it."""
 MOST_DIALOGUES = 50_000  # that a tokenizer is trained on, to save time
 ENCODED_AT_ONCE = 2048
 """Dialogues are encoded in groups of this number, because results take more memory than ids."""

@@ -35,7 +35,7 @@ PROBE = "a b अ 一 1."
 """Text for which most tokenizers have a token."""
 CONTENT = "§§§"
 """Message that no chat template contains itself, so that it is found in a rendered dialogue."""
-MOST_STARTS = 12  # since the model scores texts after each start
+MOST_STARTS = 12  # to save time: the model scores texts after each start
 DOCUMENT = re.compile(
     r"\W*(s|bos|eos|eod|eop|sop|cls|sep"
     r"|(begin|start|end)[\W_]*of[\W_]*(text|doc(ument)?|sent(ence)?|seq(uence)?|file|story))\W*",
@@ -73,15 +73,15 @@ def _text_ids(tokenizer: Any, text: str, where: str) -> list[int]:
     ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
     names = [token.content for token in tokenizer.added_tokens_decoder.values()]
     unknown = tokenizer.unk_token_id in ids and tokenizer.unk_token not in text
-    # A word, or a text in brackets, is probably a misspelt name of a token, such as ``bso``. But
-    # several names in a row, such as ``<s><s>``, are encoded in special tokens alone.
+    # A word such as ``bso``, or a text in brackets, is probably a misspelt name of a token, unless
+    # it consists of several names: ``<s><s>`` is encoded in special tokens alone.
     misspelt = re.fullmatch(r"\w+|[<\[{].*[>\]}]", text) and not (
         {*ids} <= {*tokenizer.added_tokens_decoder}
     )
     if ids and not unknown and not misspelt:
         return ids
-    close = get_close_matches(text, [*names, *POLICIES, "none"], n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
+    similar = get_close_matches(text, [*names, *POLICIES, "none"], n=1)
+    hint = f"; did you mean {similar[0]!r}?" if similar else "."
     lack = "" if misspelt else ", and no string that it can encode"
     raise UserError(
         f"{where}: first_token is {text!r}, which is no token of the tokenizer's vocabulary{lack}; "
@@ -155,7 +155,8 @@ def role_openers(tokenizer: Any) -> set[int]:
     pieces = _rendered(tokenizer)
     sentence_ends = (tokenizer.bos_token, tokenizer.eos_token)
     openers = set[str]()
-    # Tokens and contents are at odd places. Go through these, the text after each, and the next.
+    # Tokens and contents are at odd places, texts between them at even ones. A token opens a role
+    # if the name of the role (``user``), or a content, follows it.
     next_tokens = [*pieces[3::2], ""]
     for token, text, next_token in zip(pieces[1::2], pieces[2::2], next_tokens, strict=False):
         before_role = re.fullmatch(r"[^\W\d_]+\s*", text)
@@ -176,14 +177,15 @@ def _policies(tokenizer: Any) -> Iterator[str]:
 
 
 def candidates(tokenizer: Any) -> dict[str, list[int]]:
-    """Return the ids of different starts of a text by policy, at most ``MOST_STARTS``."""
+    """Return at most ``MOST_STARTS`` starts, as {policy: ids}, such as {"bos": [1], "skip": []}."""
     policy_of_start: dict[tuple[int, ...], str] = {}
     for policy in _policies(tokenizer):
         try:
             start = tuple(start_ids(tokenizer, policy, ""))
         except UserError:
             continue
-        # If the tokenizer adds just the bos token, the policy is called bos.
+        # Of policies with the same start, the first counts; but ``bos`` tells more than
+        # ``tokenizer`` if the tokenizer adds just the bos token.
         if policy == "bos" and policy_of_start.get(start) == "tokenizer":
             policy_of_start[start] = policy
         elif len(policy_of_start) < MOST_STARTS:
@@ -198,7 +200,7 @@ ARCHITECTURE_BY_SUFFIX = {
     "ForConditionalGeneration": "encoder-decoder",
     "ForSeq2SeqLM": "encoder-decoder",
 }
-"""Architecture by the suffix of the class that a configuration names."""
+"""Architecture by the last part of the class that a configuration names (GPT2LMHeadModel)."""
 FORMATS = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}
 """Number format by its name in safetensors files."""
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}  # size of a number
@@ -216,7 +218,7 @@ class ModelFacts:
     """Policy for the tokens before a sentence's first token."""
     parameters: int | None = None
     """Number of parameters; None for n-grams and quantised weights, which are not counted."""
-    chat: bool = False
+    chat: bool = False  # whether the model has a chat template
     scope: str = "multi"
     """ISO 639-3 code of a monolingual model, else ``multi``."""
     file_gb: float = 0.0
@@ -240,7 +242,7 @@ class UserChoice(NamedTuple):
     architecture: str | None = None
     """Architecture if the configuration names none."""
     first_token: FirstToken | None = None
-    """Policy in place of the tokenizer's."""
+    """Policy in place of the one that ``_policy_of`` finds."""
     trusted: Collection[str] = ()
     """Digests of models' own code that may run."""
 
@@ -277,8 +279,8 @@ def architecture_of(config: Mapping[str, Any], where: str, default: str | None =
 def _policy_of(tokenizer: Any) -> FirstToken:
     """Return the policy that suits a tokenizer, if the user names none.
 
-    Chat models get ``likeliest`` if their tokenizer adds no token before a text, or adds one last
-    that opens a role. Others get what the tokenizer adds, else ``bos``, ``eos`` or ``skip``.
+    Chat models get ``likeliest`` if their tokenizer adds no token before a text, or if the last
+    added one opens a role. Others get what the tokenizer adds, else ``bos``, ``eos`` or ``skip``.
     """
     leading = leading_ids(tokenizer)
     if tokenizer.chat_template and not {*leading[-1:]} - role_openers(tokenizer):

@@ -107,7 +107,7 @@ def load_snapshot(
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             parameter.copy_(weights[name])
-    # Plain SGD has no state for its parameters, so nothing is restored there.
+    # Keys such as exp_avg.layer.0.weight: field and name of the parameter. Plain SGD has none.
     parameters, optimiser_states = dict(model.named_parameters()), _optimiser_states(optimisers)
     for key, tensor in moments.items():
         field, _, name = key.partition(".")
@@ -139,6 +139,7 @@ LEAST_NORM = 1e-7  # against division by zero
 
 def orthogonalised(matrix: torch.Tensor) -> torch.Tensor:
     """Return ``matrix`` [m, n] with singular values near one, by Newton-Schulz iteration."""
+    # Each step replaces a singular value x by a polynomial of x; a wide matrix takes less time.
     is_wide = matrix.size(0) <= matrix.size(1)
     result = matrix if is_wide else matrix.T
     result = result / result.norm().clamp(min=LEAST_NORM)
@@ -180,7 +181,7 @@ class Muon(torch.optim.Optimizer):
 
 
 class DivergedError(ArithmeticError):
-    """Error for a loss that is no finite number, with the loss and the step."""
+    """Error for a loss that is no finite number; its text states the loss and the step."""
 
 
 class Course(ABC):

@@ -195,7 +195,7 @@ class HubAddress:
 
 
 def shared_snapshot(model: HubAddress, shared: Path, commit: str) -> Path | None:
-    """Return the folder of a commit, branch or tag in the cache ``shared``; None if incomplete."""
+    """Return the folder of a commit, branch or tag in a site's cache; None if it is incomplete."""
     try:
         folder = _download(model, commit, offline=True, cache=shared)
         complete_files(folder, model)

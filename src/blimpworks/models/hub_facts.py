@@ -52,9 +52,8 @@ def hub_facts(
     """Return the facts of a hub model at a revision, its commit, and whether it is gated.
 
     Only small files, the heads of weights, and a GGUF file are downloaded. Offline the facts come
-    from a complete copy in the cache, or in the ``shared`` cache. Raises UserError if the hub
-    cannot be reached; if the model is missing, gated or incomplete; if it is an adapter, has no
-    safetensors, or is no language model; and if its own code is not trusted.
+    from a complete copy in the user's cache, or in the cache ``shared``. Raises UserError if the
+    model cannot be had or scored, or its own code is not trusted.
     """
     model = HubAddress(hf_id, revision)
     if offline_variable() is not None:
@@ -79,7 +78,7 @@ def hub_facts(
     paths = checkpoint.model_files(top_level, hf_id)
     weights = [path.name for path in paths if checkpoint.is_weights(path)]
     size = sum(size_of_file[name] for name in weights)
-    # Numbers of parameters by format: the hub's, or else from heads, or else estimated.
+    # Numbers of parameters by format: as the hub states them, else from heads, else estimated.
     counts = _announced_counts(info, size) or _count_by_heads(hf_id, commit, weights)
     counts = counts or _estimate_counts(size, folder)
     model_facts = described_facts(folder, counts, hf_id, size / 1e9, choice)

@@ -44,13 +44,13 @@ def sample_texts(count: int = 120) -> list[str]:
 def _settings(state: bytes | None) -> Any:
     """Parse a component's JSON, such as the normalizer's, without fields that change no ids."""
 
-    # Files may state or leave out defaults, which are empty values; so these are dropped.
+    # Empty values are defaults, which files may state or leave out; so these fields are dropped.
     def effective(value: Any) -> Any:
         if isinstance(value, dict):
-            kept = (
+            pairs = (
                 (key, effective(field)) for key, field in value.items() if key != "trim_offsets"
             )
-            return {key: field for key, field in kept if field not in (None, False, "")}
+            return {key: field for key, field in pairs if field not in (None, False, "")}
         return [effective(field) for field in value] if isinstance(value, list) else value
 
     return effective(json.loads(state)) if state else None
@@ -85,7 +85,7 @@ class LoadedTokenizer(NamedTuple):
 
 
 def _frame(tokenizer: Tokenizer) -> list[int]:
-    # Return the ids of a short text, with the special tokens that a post-processor puts around it.
+    # The special tokens that a post-processor puts around a text show in the ids of a short one.
     return tokenizer.encode("a 1").ids
 
 
@@ -133,10 +133,10 @@ def _load_with_ids(folder: Path) -> LoadedTokenizer:
     tokenizer: Any = None
     try:
         tokenizer = _load(folder)
-        # Names of components of the file that transformers changes.
+        # Names of the file's components that transformers changes, so that ids may differ.
         lost = differing_components(tokenizer.backend_tokenizer, original)
         if not lost and _frame(tokenizer.backend_tokenizer) != _frame(original):
-            # With these settings, the model's authors chose other special tokens than the file's.
+            # If tokenizer_config.json has these settings, its authors chose other special tokens.
             explicit = {"add_bos_token", "add_eos_token"} & {*tokenizer.init_kwargs}
             lost = [] if explicit else ["post_processor"]
     except Exception as error:  # transformers' classes may raise any error

@@ -37,7 +37,7 @@ INITIAL = 0.1
 ANNEALING = 4.0
 """Divisor of the learning rate after an epoch in which the validation loss did not improve."""
 EVALUATION_BATCH = 10
-"""Number of columns into which a text is cut to measure its loss."""
+"""Number of columns into which a text is cut to measure its loss, so that it is a batch."""
 State = tuple[torch.Tensor, torch.Tensor]
 """Hidden and cell state, each [layers, batch, hidden]."""
 
@@ -181,10 +181,10 @@ class _Course(fitting.Course):
             orders = [draw.permutation(starts) for draw in draws]
         self._starts: list[int] = np.concatenate(orders).tolist()
         self.steps, self._steps_per_epoch = len(self._starts), len(starts)
-        self._hidden: State | None = None
+        self._hidden: State | None = None  # after the last step; None (zeros) at a new epoch
         # Learning rate and best validation loss, which snapshots contain.
         self._progress = torch.tensor([recipe.learning_rate, np.inf], dtype=torch.float64)
-        self._best: dict[str, torch.Tensor] = {}
+        self._best: dict[str, torch.Tensor] = {}  # weights with the best validation loss
 
     def rate(self, step: int) -> float:
         """Return the learning rate. First, at a new epoch, anneal it and reset the hidden state."""
@@ -323,7 +323,7 @@ def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) 
     As in training, the loss is that of ``mean_loss`` over the sentences, each with ``<eos>``, in
     ten columns. A multilingual model is thus measured on the test text of each language (Mueller et
     al. 2020, Table 1). Raises UserError if a file is missing or altered, the model is no LSTM
-    trained here, or its rule for words is not the corpus's.
+    trained here, or the corpus has words by another rule.
     """
     described = checkpoints.read_checkpoint(checkpoint)
     if described.architecture != "lstm" or not isinstance(described.source, checkpoints.Trained):

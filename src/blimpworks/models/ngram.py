@@ -70,10 +70,9 @@ def train_ngram(
     """Estimate an n-gram model on ``text``, one sentence per line, and replace an earlier model.
 
     The smoothing is modified Kneser-Ney, with constants for discounts that a small text does not
-    determine. Writes the KenLM trie ``model.bin`` and ``vocabulary.txt`` beside ``checkpoint``,
-    then ``checkpoint``. The vocabulary's line numbers from 0 are ids: ``<unk>``, ``</s>``, then
-    words by code point. Another run writes the same bytes. Raises UserError if KenLM is not
-    installed or fails, the text is empty, or the directory has other files.
+    determine. Writes the KenLM trie ``model.bin`` and ``vocabulary.txt`` (see ``read_vocabulary``)
+    beside ``checkpoint``, then ``checkpoint``. Another run writes the same bytes. Raises UserError
+    if KenLM is not installed or fails, the text is empty, or the directory has other files.
     """
     directory = checkpoint.parent
     checkpoints.clear(directory)
@@ -109,7 +108,7 @@ HAS_WORDS = 0x64
 """Offset of a byte that is 1 if the words are at a binary's end (``build_binary`` without -v)."""
 COUNTS = 0x6C
 """Offset of the 8 bytes with a binary's number of 1-grams."""
-START, UPPER_UNKNOWN = "<s>", "<UNK>"
+START, UPPER_UNKNOWN = "<s>", "<UNK>"  # words of n-gram files, but of no text, so without ids
 EXPECTED = "an n-gram model: an ARPA file (.arpa, .arpa.gz), or a binary of KenLM"
 REMEDY = "Name another file, or write the model again."
 
@@ -190,7 +189,7 @@ def _binary_words(path: Path) -> list[str]:
 
 
 def read_vocabulary(path: Path) -> list[str]:
-    """Read words: ``<unk>``, ``</s>``, others by code point, without ``<s>``. Raises UserError."""
+    """Read words by id: ``<unk>``, ``</s>``, others by code point, no ``<s>``. Raises UserError."""
     vocabulary = {*(_binary_words(path) if is_binary(path) else _arpa_words(path))}
     if END not in vocabulary:
         raise UserError(f"{path} has no 1-gram {END}, the end of a sentence; {REMEDY.lower()}")

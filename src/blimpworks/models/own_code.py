@@ -47,7 +47,8 @@ class ModelCode(Strict):
 
     @model_validator(mode="after")
     def _visible(self) -> "ModelCode":
-        # Names are shown on terminals, where other characters could hide lines.
+        # Names are shown on terminals, where control characters (Cc) and marks of direction (Cf)
+        # could hide lines.
         for name in (*self.classes, *self.classes.values(), *self.files):
             if any(unicodedata.category(character) in ("Cc", "Cf") for character in name):
                 raise ValueError(f"the name {name!r} has a character that terminals do not show")
@@ -231,7 +232,7 @@ def is_own(model_class: type) -> bool:
     return model_class.__module__.startswith(PACKAGE)
 
 
-_admitted: dict[Path, _Importer] = {}  # by folder of the checkpoint
+_admitted: dict[Path, _Importer] = {}  # importers of code that may run, by checkpoint's folder
 
 
 def admit_code(folder: Path, trusted: Collection[str]) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import torch
 
 WHOLE, INDEX = "pytorch_model.bin", "pytorch_model.bin.index.json"
-"""File with all weights; file that says which of several files has which weight."""
+"""File with all weights; index of a model in several files, with the file of each weight."""
 NO_WEIGHTS = ("training_args.bin", checkpoint.REPEATED)
 """Patterns of .bin files that contain no weights, or only copies of them."""
 

@@ -56,9 +56,8 @@ def retrieve_model(
     ``tables`` records the commit of a branch or tag; later retrievals must find the same commit.
     Files are linked from the cache ``shared`` if it has all of them, else from the user's own
     cache. Offline, only caches are read. ``trusted`` are digests of models' own code that may run.
-    Raises UserError for a model that is missing, gated, damaged, without safetensors or with code
-    that is not trusted. Raises it also for a revision that moved, a hub that cannot be reached, and
-    a directory with other files.
+    Raises UserError if the model cannot be had or run, its revision has moved since it was locked,
+    or the directory has other files.
     """
     if not is_on_hub(model.hf_id):
         with disk_errors(checkpoint):
@@ -88,7 +87,7 @@ def retrieve_model(
                 f"{model.hf_id}: {path.name} in the cache is damaged: its {algorithm} is not "
                 f"{blob.name}; delete {blob} and run again."
             )
-    # "bos" is the default of tables, in place of which campaigns may name another start.
+    # "bos" is the default of tables and no user's choice, so the model may have another start.
     start = None if description.first_token == "bos" else description.first_token
     code, choice = None, UserChoice(description.architecture, start, trusted)
     if not model.file:
@@ -150,8 +149,7 @@ def take_local(
     in ``checkpoint`` is the name of ``address``, with a digest of the files. For a converted model,
     the source is the original file, under the address ``origin``. ``trusted`` are digests of
     models' own code that may run. A monolingual model may run on any language (``multi``), with a
-    warning. Raises UserError if ``address`` is no such model, has other code, is a model of another
-    language, or is in the directory of ``checkpoint`` itself.
+    warning. Raises UserError for any other model, and one in the directory of ``checkpoint``.
     """
     path, scope = address.expanduser(), description.scope
     folder = as_folder(path)  # an n-gram file is returned as it is
@@ -210,7 +208,7 @@ def _hub_names(row: ModelRow, locked: Collection[tuple[str, ...]]) -> list[str]:
     """Return the hub's names of a row's models; for ``goldfish/{lang}``, those in ``locked``."""
     if "{" not in row.hf_id:
         return [row.hf_id]
-    # re.escape writes goldfish/\{lang\}, which becomes goldfish/[a-z]+.
+    # The name is goldfish/\{lang\} after re.escape, and becomes the pattern goldfish/[a-z]+.
     pattern = re.sub(r"\\{(lang|script)\\}", "[a-z]+", re.escape(row.hf_id))
     return [hf_id for hf_id, rev in locked if rev == row.revision and re.fullmatch(pattern, hf_id)]
 

@@ -182,13 +182,13 @@ def treebank_sentences(
 
 
 def _keys(table: pa.Table) -> pa.Array:
-    """Return a text for each row that identifies its treebank sentence; null without one."""
+    """Return treebank, file and sent_id of each row as one text, null if an item has none."""
     columns = [pc.cast(table[c].combine_chunks(), pa.string()) for c in ("treebank", "file")]
     return pc.binary_join_element_wise(*columns, table["sent_id"].combine_chunks(), "\t")
 
 
 def origins(tokens: Path, sentences: Path, items: list[Path]) -> set[str]:
-    """Return the treebank sentences that items were made from, as printed and as detokenised."""
+    """Return treebank sentences that items were made from: the stated text, and joined tokens."""
     columns = ["sentence", "treebank", "file", "sent_id", "text"]
     table = read_table(SENTENCES, sentences, columns)
     keys_of_items: set[str | None] = set()

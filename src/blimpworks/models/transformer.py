@@ -300,11 +300,10 @@ def train_kind(
     """Train a tokenizer and a model by ``functions`` on ``text``.
 
     An earlier model is removed. A model in Hugging Face's layout is written beside ``checkpoint``,
-    the checkpoint.json, which comes last. ``scope`` is a language or ``multi``. A snapshot is
-    written every ``recipe.checkpoint_steps`` steps into the hidden folder
-    ``.<directory>.training``, which is removed at the end. A killed run continues from it and ends
-    with the same bytes. Raises UserError if the text is missing or empty, the directory has other
-    files, or the training diverges.
+    the checkpoint.json, which comes last. ``scope`` is a language or ``multi``. Every
+    ``recipe.checkpoint_steps`` steps, a snapshot is written into a hidden folder, from which a
+    killed run continues and ends with the same bytes. Raises UserError if the text is missing or
+    empty, the directory has other files, or the training diverges.
     """
     sentences = functions.sentences(text)
     directory = checkpoint.parent

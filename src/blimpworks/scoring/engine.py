@@ -43,7 +43,8 @@ Ids = NDArray[np.int32]  # [tokens]
 Mask = NDArray[np.bool_]  # [tokens]
 LogProbs = NDArray[np.float32]  # natural logarithms, NaN for unscored tokens [tokens]
 Failure = Literal["out_of_memory", "refused"]
-"""Reasons why an engine could not score a text."""
+"""Reasons why an engine could not score a text. ``refused``: the text has an id that the model does
+not have, or a server refuses the text or dies of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,8 @@ class Encoded:
     to_score: Mask | None = None
     """Whether to score each token [tokens]; None for all. Only ``regional`` engines heed it."""
     steps: tuple["Encoded", ...] = ()
-    """Texts to score in place of this text: one for each of its last tokens. Usually empty."""
+    """Texts to score in place of this text, one for each of its last tokens: for a word ``barking``
+    that is encoded apart from its context, "the dog bark" and "the dog barking". Usually empty."""
 
 
 class Engine(ABC):
@@ -66,11 +68,11 @@ class Engine(ABC):
     key: str
     """Text that states all that decides log-probabilities, apart from the texts to score."""
     regional: bool = False
-    """Whether the engine takes less time for fewer tokens to score in a text of the same length."""
+    """Whether the engine takes less time if it scores only some tokens (a region) of a text."""
     shares_prefixes: bool = False
     """Whether texts with a common prefix take less time in one batch."""
     encodes_apart: bool = False
-    """Whether ``encode`` can encode a word apart from its context (see ``items.APART``)."""
+    """Whether ``encode`` tokenizes a word and its context separately (see ``items.APART``)."""
     parallel_batches: int = 1
     """Number of batches that threads may score at the same time with this engine."""
 
@@ -110,7 +112,7 @@ def encode_words(
     """Return the tokens of a text that is split into words with their end offsets.
 
     ``ids`` are ids by word, and other words get ``unknown``. The token ``end`` follows, with the
-    end offset of the last word.
+    end offset of the last word: [("the", 3), ("dog", 7)] has the ends [3, 7, 7].
     """
     ends = [offset for _, offset in word_ends]
     return Encoded(

@@ -52,7 +52,7 @@ def positions_to_score(encoded: Encoded) -> list[int]:
 
 
 def sort_key(encoded: Encoded) -> tuple[int, list[int], list[int]]:
-    """Return a key that sorts texts by length, then by ids, whatever order they came in."""
+    """Return a key that sorts texts by length, then by ids: the order of input decides nothing."""
     return len(encoded.ids), encoded.ids.tolist(), positions_to_score(encoded)
 
 
@@ -61,7 +61,7 @@ class FramedEngine(HubEngine):
 
     tokenizer: FramedTokenizer
     first: int = 0
-    """Position of the first token that the model can predict."""
+    """Position of the first token that the model can predict: 0, or 1 (see ``MaskedEngine``)."""
 
     @property
     def _special_count(self) -> int:
@@ -110,32 +110,32 @@ class FramedEngine(HubEngine):
         Equal rows are computed once, such as the rows of a pair whose sentences differ only in the
         predicted token. If a row is too large for the memory, all its texts fail.
         """
-        # Length and uses of each distinct row, by the row's hash, with shorter rows first. A use is
-        # a text's number and the position of the predicted token.
+        # Length and uses of each distinct row, by the hash of its ids and of the predicted token's
+        # position, with shorter rows first. A use is (number of a text, this position).
         lengths: dict[bytes, int] = {}
         uses_by_row: dict[bytes, list[tuple[int, int]]] = {}
         for number in sorted(range(len(batch)), key=lambda number: sort_key(batch[number])):
-            for token in positions_to_score(batch[number]):
-                if token < self.first:
+            for position in positions_to_score(batch[number]):
+                if position < self.first:
                     continue
-                ids = self._input_ids(batch[number], token)
-                row = hashlib.blake2b(np.array([token, *ids]).tobytes(), digest_size=16).digest()
-                lengths.setdefault(row, len(ids))
-                uses_by_row.setdefault(row, []).append((number, token))
+                ids = self._input_ids(batch[number], position)
+                key = hashlib.blake2b(np.array([position, *ids]).tobytes(), digest_size=16).digest()
+                lengths.setdefault(key, len(ids))
+                uses_by_row.setdefault(key, []).append((number, position))
         rows = []
         for uses in uses_by_row.values():
-            number, token = uses[0]
-            targets = [int(batch[n].ids[position]) for n, position in uses]
-            rows.append(Prediction(batch[number], token, targets))
-        values = self._in_passes(self._score_rows, rows, [*lengths.values()])
+            number, position = uses[0]
+            targets = [int(batch[n].ids[p]) for n, p in uses]
+            rows.append(Prediction(batch[number], position, targets))
+        scores_of_rows = self._in_passes(self._score_rows, rows, [*lengths.values()])
         results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
-        for uses, scores in zip(uses_by_row.values(), values, strict=True):
-            for use_number, (number, token) in enumerate(uses):
+        for uses, scores in zip(uses_by_row.values(), scores_of_rows, strict=True):
+            for use_number, (number, position) in enumerate(uses):
                 result = results[number]
                 if scores is None:
                     results[number] = "out_of_memory"
                 elif not isinstance(result, str):
-                    result[token] = scores[use_number]
+                    result[position] = scores[use_number]
         return results
 
 
@@ -151,7 +151,9 @@ def word_numbers(text: str, word_ids: list[int | None], offsets: list[tuple[int,
     """Return the number of each token's word, int32 [tokens].
 
     ``word_ids`` are numbers of words from the tokenizer, and ``offsets`` each token's start and
-    end. Some tokenizers take a complete sentence for one word, so white space begins a word too.
+    end. Some tokenizers take a complete sentence for one word, so white space begins a word too::
+
+        text "the dogs", word_ids [0, 0, 0], offsets [(0, 3), (3, 7), (7, 8)]  ->  [0, 1, 1]
     """
     numbers, number, previous_end = [], -1, 0
     previous_word: int | None = -1
@@ -191,7 +193,8 @@ class MaskedEngine(FramedEngine):
         self._mask = mask_id
         # With further masks, the model does not expect the sentence to end after a word.
         tokenizer.after_target = (mask_id, mask_id)
-        # Position in a row at which the model predicts the text's first token; -1 if none does.
+        # Position in a row at which the model predicts the text's first token: that of the token,
+        # after [CLS] for example, or under ``next_token`` the position before it (-1 if none is).
         self._shift = len(tokenizer.before) - (self._pll == "next_token")
         self.first = max(0, -self._shift)
 
@@ -284,7 +287,8 @@ class _Parts(NamedTuple):
 class Seq2seqEngine(FramedEngine):
     """Score tokens by the decoder of an encoder-decoder.
 
-    The setting ``scoring.seq2seq.form`` says what encoder and decoder read to score ``barks``:
+    The setting ``scoring.seq2seq.form`` decides what encoder and decoder read to score ``barks`` in
+    ``the dog barks``. START is the id with which decoding starts. The encoder and the decoder read:
 
     - ``masked``: ``the dog <extra_id_0>``, and ``START <extra_id_0>``. This is like a masked
       model's pseudo-log-likelihood, with a sentinel as in training (Raffel et al. 2020, section
@@ -325,7 +329,7 @@ class Seq2seqEngine(FramedEngine):
 
     @property
     def _special_count(self) -> int:
-        # In ``continued``, the decoder reads BOS, MASK and all tokens but the last.
+        # In ``continued``, the decoder reads BOS, MASK and all tokens but the last: one id more.
         return super()._special_count + 1
 
     def _frame(self) -> list[int]:
@@ -438,7 +442,7 @@ class Seq2seqEngine(FramedEngine):
         lists = [self._input_ids(row.encoded, row.token) for row in rows]
         decoder_ids = torch.tensor([self._prompt] * len(rows), device=self._device)
         read = torch.zeros_like(decoder_ids, dtype=torch.bool)
-        read[:, -1] = True
+        read[:, -1] = True  # after the prompt's last id, the decoder predicts the token
         return self._targets(rows, self._decoded(lists, decoder_ids, read), self._parts.head)
 
     @torch.inference_mode()
@@ -460,7 +464,8 @@ class Seq2seqEngine(FramedEngine):
         targets, mask = self._filled([encoded.ids[span] for encoded, span in pairs])
         is_target = mask.bool()
         # Each token is predicted at the id before it, the first token at the prompt's last id. For
-        # the prompt START and the tokens a b, the decoder reads ``START a``, and both are read.
+        # the prompt START and the tokens a b, the decoder reads ``START a``; its state at START
+        # predicts a, and its state at a predicts b.
         prompt = torch.tensor([self._prompt] * len(batch), device=self._device)
         hidden = self._decoded(
             sources,

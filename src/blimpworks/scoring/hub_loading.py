@@ -36,7 +36,7 @@ CLASSES = {
     "encoder-decoder": ("AutoModelForSeq2SeqLM",),
 }
 """Classes of transformers by architecture. The first that has a model's configuration loads it."""
-WHOLE = "the files have each weight of the model"
+WHOLE = "the files have each weight of the model"  # finding of the self-test about weights
 HALVES = (torch.bfloat16, torch.float16)  # number formats of half precision
 PREFIXES = ("_orig_mod.", "module.", "_fsdp_wrapped_module.", "model.", "base_model.model.")
 """Prefixes that training programs write before the names of weights."""
@@ -115,8 +115,8 @@ def _filled(
 ) -> tuple[Any, dict[str, list[Any]]]:
     """Construct a model by its own code, fill in its weights, and return it with ``loading_info``.
 
-    ``from_pretrained`` constructs models without memory. So tables that a constructor computes, and
-    that no file has, would have random content, unless the code is for transformers 5.
+    ``from_pretrained`` constructs models without memory. So a table that only the constructor
+    computes, such as one of positions, would be random, unless the code is for transformers 5.
     """
     dtype_before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
@@ -127,7 +127,7 @@ def _filled(
     weights = {name: w for path in weight_files(directory) for name, w in load_file(path).items()}
     missing, unexpected = model.load_state_dict(weights, strict=False)
     tensors = model.state_dict(keep_vars=True)
-    # Files have one name of a weight with several names. Other tensors are computed, not learned.
+    # If a weight has several names, files have one of them. Buffers are computed, not learned.
     loaded_ids = {id(tensors[name]) for name in weights.keys() & tensors.keys()}
     learned = {name for name, tensor in tensors.items() if isinstance(tensor, torch.nn.Parameter)}
     missing = [name for name in missing if name in learned and id(tensors[name]) not in loaded_ids]
@@ -138,7 +138,7 @@ def _filled(
 def check_names(directory: Path) -> str:
     """Compare the names of a causal model's weights with its files; return the finding in words.
 
-    Raises UserError for a missing weight, in place of which vLLM would read random memory.
+    Raises UserError for a weight that the files lack: vLLM would compute with random memory.
     """
     settings = read_settings(directory)
     with loading(directory), torch.device("meta"):
@@ -148,14 +148,15 @@ def check_names(directory: Path) -> str:
     if get_model_conversion_mapping(model, add_legacy=False):
         return "not compared by name, because transformers renames them when it loads them"
     names = {*_files_of_weights(directory)}
-    # Some files lack the name of the model without its head, such as "model.", before each name.
+    # Some files lack the name of the model without its head, such as "model.", before each name;
+    # others have it where the model does not. ``aliases`` has both forms.
     lead = f"{model.base_model_prefix}."
     aliases = names | {lead + name for name in names} | {name.removeprefix(lead) for name in names}
     # The names of each weight; a tied one has several.
     tied: dict[int, list[str]] = {}
     for name, tensor in model.named_parameters(remove_duplicate=False):
         tied.setdefault(id(tensor), []).append(name)
-    # If a weight has several names, vLLM reads the first, and computes with zeros without it.
+    # vLLM looks only for the first name of a tied weight. Without it, vLLM computes with zeros.
     missing = [group[0] for group in tied.values() if group[0] not in aliases]
     if missing:
         expected = {*chain.from_iterable(tied.values())}
@@ -233,10 +234,10 @@ def tensors_of(modules: Sequence[torch.nn.Module]) -> list[torch.Tensor]:
 
 @contextmanager
 def in_float32(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
-    """Convert half precision tensors to float32 while a block runs, if the memory has room."""
+    """Convert half precision tensors to float32 while a block runs; none if memory is short."""
     halves = [(tensor, tensor.dtype) for tensor in tensors if tensor.dtype in HALVES]
-    # A number takes two bytes more in float32. On a CPU at most 2 GiB, since jobs of clusters have
-    # little memory beyond the weights; on a GPU, a sixth of the free memory must remain.
+    # A number takes two bytes more in float32. On a CPU, the room is at most 2 GiB, since jobs of
+    # clusters have little memory beyond the weights; on a GPU, a sixth must remain free.
     room = min(2**31, psutil.virtual_memory().available / 2)
     if tensors[0].is_cuda:
         room = torch.cuda.mem_get_info(tensors[0].device)[0] / 1.2
@@ -260,12 +261,12 @@ def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
     """
     if len(ends) == 0:
         return ends
-    text = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
+    text_of_token = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
     next_starts = np.append(starts[1:], ends[-1])
-    is_last = np.append(text[1:] != text[:-1], True)
+    is_last = np.append(text_of_token[1:] != text_of_token[:-1], True)  # token of its text
     corrected_ends = np.where(is_last, ends, np.minimum(ends, next_starts))
-    # A running maximum within each text: the base makes later texts larger than earlier ones.
-    base = text * (int(ends.max()) + 1)
+    # A running maximum within each text, since ``base`` makes ends larger than in earlier texts.
+    base = text_of_token * (int(ends.max()) + 1)
     return (np.maximum.accumulate(corrected_ends + base) - base).astype(np.int32)
 
 
@@ -277,7 +278,7 @@ class HubTokenizer:
     prefix: list[int]
     """Ids to put before each text; empty for the policy ``skip``."""
     after_target: tuple[int, ...] = ()
-    """Ids to put after the token to score, in a step of a word that is encoded apart."""
+    """Ids to put after the token to score in a step of a word (see ``Encoded.steps``)."""
 
     def __init__(self, checkpoint: Path, described: Checkpoint) -> None:
         """Load the tokenizer. Raises UserError if it is slow, or lacks the policy's token."""
@@ -323,7 +324,8 @@ class HubTokenizer:
         before, after = self.encode([context, word])
         steps, text_before = [], context
         for number, token in enumerate(after.ids.tolist()):
-            # A later token gets the id with which its text begins, encoded alone.
+            # The word's first token keeps its id. The text of a later token is encoded alone, and
+            # the first id of the result is scored.
             text = str(self.hub.decode(token))
             text_ids = self.encode([text])[0].ids[:1] if number else after.ids[:1]
             # Some tokens have no text of their own, such as a space at the start of a word.
@@ -332,6 +334,7 @@ class HubTokenizer:
             ids = np.array([*ids_before, *target, *self.after_target], dtype=np.int32)
             steps.append(Encoded(ids, np.zeros_like(ids), np.arange(len(ids)) == len(ids_before)))
             text_before += text
+        # The offsets of the word count the character ``APART`` too.
         return Encoded(
             np.concatenate([before.ids, after.ids]),
             np.concatenate([before.ends, after.ends + np.int32(len(context) + 1)]),
@@ -375,13 +378,14 @@ def target_logprobs(
 
     ``hidden`` [rows, width] are hidden states; without ``head`` they are logits. ``parent``
     [targets] is the row of each target, never falling and on the CPU; by default each row has one
-    target. Logits are computed in float32, and for some rows at a time, which takes less memory.
-    On a CPU, a linear layer to a large vocabulary is computed in blocks of ids.
+    target. The parents [0, 0, 1] mean two targets in row 0, and one in row 1. Softmax is computed
+    in float32, and for some rows at a time, which takes less memory. On a CPU, a linear layer to a
+    large vocabulary is computed in blocks of ids.
     """
     if parent is None:
         parent = torch.arange(len(target))
-    # The rows are divided into groups of ``step``. ``bounds`` are the first targets of the groups,
-    # and ``row`` [targets] are numbers of rows inside a group.
+    # The rows are divided into groups of ``step`` rows. The targets of group g are those from
+    # bounds[g] to bounds[g + 1]; ``row`` [targets] is the number of each target's row in its group.
     step = LOGIT_ROWS[hidden.device.type]
     starts = torch.arange(0, len(hidden), step)
     bounds = [*torch.searchsorted(parent, starts).tolist(), len(parent)]
@@ -389,13 +393,13 @@ def target_logprobs(
     on_cpu = hidden.device.type == "cpu"
     linear = head if on_cpu and isinstance(head, torch.nn.Linear) else None
     logprobs = torch.empty(len(target), dtype=torch.float32, device=hidden.device)
-    for a, edges in zip(starts.tolist(), map(slice, bounds, bounds[1:]), strict=True):
-        rows = hidden[a : a + step]
+    for first, chosen in zip(starts.tolist(), map(slice, bounds, bounds[1:]), strict=True):
+        rows = hidden[first : first + step]
         if linear and linear.out_features > LARGE:
-            logprobs[edges] = _in_blocks(rows, linear, row[edges], target[edges])
+            logprobs[chosen] = _in_blocks(rows, linear, row[chosen], target[chosen])
         else:
             normal = (head(rows) if head else rows).log_softmax(1, dtype=torch.float32)
-            logprobs[edges] = normal[row[edges], target[edges]]
+            logprobs[chosen] = normal[row[chosen], target[chosen]]
     # NaN means that a token was not scored, so a computed NaN is replaced.
     return logprobs.masked_fill_(logprobs.isnan(), torch.inf)
 
@@ -403,26 +407,27 @@ def target_logprobs(
 def _in_blocks(
     rows: torch.Tensor, head: torch.nn.Linear, row: torch.Tensor, target: torch.Tensor
 ) -> torch.Tensor:
-    """Return the log-probabilities of targets, in ``row`` of the hidden states ``rows`` [targets].
+    """Return log-probabilities of ids; ``row`` [targets] is the row of each in ``rows`` [targets].
 
-    The sum over the vocabulary in each softmax is put together from the sums of blocks.
+    ``rows`` [rows, width] are hidden states. The logarithm of the sum over the vocabulary, which
+    each softmax needs, is put together from those of the blocks.
     """
     target_logits = torch.empty(len(target), dtype=torch.float32)
     sums = []
-    for a in range(0, head.out_features, BLOCK):
-        bias = None if head.bias is None else head.bias[a : a + BLOCK]
-        logits = torch.nn.functional.linear(rows, head.weight[a : a + BLOCK], bias).float()
-        in_block = ((target >= a) & (target < a + BLOCK)).nonzero()[:, 0]
-        target_logits[in_block] = logits[row[in_block], target[in_block] - a]
+    for start in range(0, head.out_features, BLOCK):
+        bias = None if head.bias is None else head.bias[start : start + BLOCK]
+        logits = torch.nn.functional.linear(rows, head.weight[start : start + BLOCK], bias).float()
+        in_block = ((target >= start) & (target < start + BLOCK)).nonzero()[:, 0]
+        target_logits[in_block] = logits[row[in_block], target[in_block] - start]
         sums.append(logits.logsumexp(1))
     return target_logits - torch.stack(sums).logsumexp(0)[row]
 
 
 class _Outputs(BaseModelOutputWithPastAndCrossAttentions):
-    """Outputs with hidden states, and None for any other field."""
+    """Outputs with hidden states, and None for any other field that a model's code reads."""
 
     def __getattr__(self, name: str) -> None:
-        if name.startswith("__"):
+        if name.startswith("__"):  # of Python, which asks whether an object has ``__len__``
             raise AttributeError(name)
 
 

@@ -100,7 +100,7 @@ class HubEngine(Engine):
         self.tokenizer = tokenizer
         self._settings = hub_loading.read_settings(self._directory)
         self._batching: Batching = "padded"
-        self._testing = False
+        self._testing = False  # True while the self-test runs the model, without shared prefixes
         # The sentences of a pass decide the shapes of tensors, and thus the last digits.
         name = (
             f"{hub_loading.versions()} {device_name(self._device)} "
@@ -131,7 +131,7 @@ class HubEngine(Engine):
                 self._directory, self.architecture, self._dtype, self._device
             )
         table = None
-        # Some classes do not say which module has their embeddings.
+        # Some classes do not say which module has their embeddings: then any id may be read.
         with suppress(*hub_loading.FOREIGN):
             table = getattr(model.get_input_embeddings(), "weight", None)
         size = 10**9 if table is None else int(table.shape[0])
@@ -143,7 +143,7 @@ class HubEngine(Engine):
 
     @once
     def _vocabulary(self) -> int:
-        return min(self._loaded.embeddings, self._width())  # ids to read, ids to predict
+        return min(self._loaded.embeddings, self._width())  # ids that it can both read and predict
 
     @abstractmethod
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
@@ -160,7 +160,7 @@ class HubEngine(Engine):
 
     @contextmanager
     def _foreign_code(self) -> Iterator[None]:
-        """Let a block run the model without shared prefixes; turn its errors into a UserError."""
+        """Run a block of the self-test; turn errors of the model's code into a UserError."""
         self._testing = True
         try:
             yield
@@ -239,7 +239,7 @@ class HubEngine(Engine):
         return 1e-3 if dtype == torch.float32 else hub_loading.TOLERANCE[dtype]
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
-        """Test which rows can share a pass; write that into ``checks``, and return decisions."""
+        """Test which rows can share a pass, note it in ``checks``, and return decisions."""
         modes: tuple[Batching, ...] = ("padded", "equal", "alone")
         gaps = []
         for mode in modes:
@@ -265,7 +265,6 @@ class HubEngine(Engine):
         return self.tokenizer.encode(texts)
 
     def close(self) -> None:
-        """Prevent further passes."""
         self._workers.close()
 
 

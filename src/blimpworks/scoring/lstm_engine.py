@@ -48,6 +48,7 @@ class LstmEngine(Engine):
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
         """Prepare; the first batch loads the model."""
         self._directory = checkpoint.parent
+        # By default ``<eos>`` comes before each text; under ``skip``, the first word has no score.
         self._skip = described.first_token == "skip"
         self._batch_tokens = options.batch_tokens
         self._merge = options.sharing != "never"
@@ -93,11 +94,12 @@ class LstmEngine(Engine):
 
         @torch.inference_mode()
         def write_logprobs(step: tuple[list[PathRun], torch.Tensor]) -> None:
-            """Write the log-probabilities of the words that follow the cells of a group."""
+            """Write the log-probabilities of the words that a group of runs predicts."""
             group, hidden = step  # ``hidden`` has a row for each cell, run after run
-            widths = [run.token.size for run in group]
-            first_rows = np.cumsum([0, *widths[:-1]])
+            cell_counts = [run.token.size for run in group]
+            first_rows = np.cumsum([0, *cell_counts[:-1]])
             node_of_edge = np.concatenate([run.edge_node for run in group])
+            # For each predicted word, the row of ``hidden`` that predicts it.
             rows = [first + run.edge_parent for first, run in zip(first_rows, group, strict=True)]
             target = torch.from_numpy(trie.token[node_of_edge]).to(self._device)
             row = torch.from_numpy(np.concatenate(rows))
@@ -124,8 +126,8 @@ class LstmEngine(Engine):
             yield group, torch.cat(outputs)
 
     def _step(self, run: PathRun, state: lstm.State) -> tuple[torch.Tensor, lstm.State]:
-        """Return a run's hidden states [steps, nodes, hidden] after ``state``, and a new state."""
-        # A wide run is computed in slices of its nodes.
+        """Return a run's hidden states [steps, paths, hidden], and the state after the run."""
+        # A run of many paths is computed in slices, and each path continues its parent's state.
         width = max(1, self._batch_tokens // len(run.token))
         states = []
         for start in range(0, len(run.parent), width):
@@ -155,5 +157,4 @@ class LstmEngine(Engine):
         )
 
     def close(self) -> None:
-        """Prevent further passes."""
         self._workers.close()

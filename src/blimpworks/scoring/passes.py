@@ -4,10 +4,11 @@ Engines give the ids of sequences and get ``Pass`` objects: tables of ids for th
 cells of these tables at which log-probabilities are read. ``padded_passes`` makes one row for each
 sequence. ``packed_passes`` makes the rows of a prefix tree (see ``trie``) by a plan from
 ``plan_rows``. In a row of a tree, each token attends to itself and its ancestors, and its position
-is its depth. In a tree where ``b`` and ``e`` both follow ``a``, two short rows both have ``a``::
+is its depth. If ``b`` and ``e``, which both follow ``a``, do not fit into one row, the second row
+repeats ``a``::
 
-    a b    read at a and b
-    a e    read at e
+    a b    log-probabilities are read at a and b
+    a e    log-probabilities are read at e
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,6 +53,7 @@ class Pass(NamedTuple):
     def halves(self) -> tuple["Pass", "Pass"]:
         """Divide a pass that needs too much memory into two passes with half of the rows."""
         middle = len(self.ids) // 2
+        # The first half has so many cells to read, and these predict so many tokens.
         cells = int(self.read[:middle].sum())
         edges = int(np.searchsorted(self.parent, cells))
         first = self._select(slice(middle), slice(edges), 0)
@@ -59,7 +61,7 @@ class Pass(NamedTuple):
 
     def _select(self, rows: slice, edges: slice, cells: int) -> "Pass":
         """Return some rows as a pass; ``cells`` is the number of read cells before them."""
-        # The rows of one half may all be shorter than the longest row of the pass.
+        # Columns that are padding in all rows are cut off. The last cell of each row is read.
         width = int(np.flatnonzero(self.read[rows].any(axis=0))[-1]) + 1
         selected: dict[str, Any] = {}
         for name in ("ids", "read", "depth", "number", "end"):
@@ -110,7 +112,8 @@ def padded_passes(
         # The last token of a sequence predicts nothing, so it is not in the row.
         counts = lengths[group] - 1
         shift = starts[group] - np.cumsum(counts) + counts
-        # Index in ``flat`` of each token of the rows, which predicts the token after it.
+        # Index in ``flat`` of each token of the rows, which predicts the token after it: 3 0 1 for
+        # the sequences ``a b c`` and ``d e``, since the shorter one is first.
         predictor = np.arange(counts.sum()) + np.repeat(shift, counts)
         ids, read = rectangle(flat[predictor], counts)
         parent = np.arange(len(predictor))
@@ -131,7 +134,7 @@ def _row_stop(depth: Sequence[int], start: int, width: int) -> int:
 
     ``depth`` has the depth of each inner node, and ``start`` is the row's first node. The next row
     repeats the ancestors of its first node. So this row may end up to a quarter of ``width`` early,
-    where the fewest cells are wasted: empty cells, and repeated ancestors in the next row.
+    where it wastes the fewest cells: its empty cells, and the ancestors that the next row repeats.
     """
     longest = start + width - depth[start]
     if longest >= len(depth):

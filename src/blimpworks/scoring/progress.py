@@ -65,7 +65,7 @@ class Watch:
 UNWATCHED = Watch()
 log = logging.getLogger(__name__)
 ATTEMPT = "BLIMPWORKS_ATTEMPT"
-"""Environment variable with the id of the attempt that this process is."""
+"""Environment variable with the id of this attempt, one run of a job."""
 WRITE_INTERVAL = 2.0
 """Shortest time between two writes of the file [s]; a write can take longer than a small shard."""
 
@@ -78,7 +78,7 @@ class LanguageProgress(Strict):
 
 
 class ProgressFile(Scored):
-    """Content of a progress file."""
+    """Content of a progress file: numbers of sentences and tokens, and times [s] (``Scored``)."""
 
     attempt: AttemptId
     updated: AwareDatetime
@@ -110,7 +110,7 @@ class Progress(Watch):
     """Watch that writes the progress file of a job. If it cannot be written, the job goes on."""
 
     def __init__(self, path: Path, attempt: str | None = None) -> None:
-        """Write to ``path``. The default of ``attempt`` is the environment's, else a new id."""
+        """Write to ``path``. Without ``attempt``, its id is read from ``ATTEMPT``, or drawn."""
         self._path = path
         self._attempt = attempt or os.environ.get(ATTEMPT) or uuid.uuid4().hex
         # Times of the monotonic clock [s]: of this object, of ``begin``, and of the last shard.
@@ -167,13 +167,14 @@ class Progress(Watch):
 
     def _write(self) -> None:
         # Engines load their model with the first batch. So the time for loading is that before
-        # ``begin``, and what the first shard took beyond its time at the second shard's speed.
+        # ``begin``, plus the extra time of the first shard: what it took beyond the time at the
+        # second shard's speed. Until the second shard, only the time before ``begin`` is known.
         load_seconds = None
         before_seconds = self._begun_at - self._created_at
         if len(self._first_shards) == 2:
-            (first, first_tokens), (second, second_tokens) = self._first_shards
-            expected = second * first_tokens / second_tokens if second_tokens else second
-            load_seconds = before_seconds + max(0.0, first - expected)
+            (first_time, first_tokens), (second_time, second_tokens) = self._first_shards
+            expected = second_time * first_tokens / second_tokens if second_tokens else second_time
+            load_seconds = before_seconds + max(0.0, first_time - expected)
         total_seconds = self._last_shard_at - self._created_at
         score_seconds = total_seconds - (load_seconds or before_seconds)
         progress = ProgressFile(

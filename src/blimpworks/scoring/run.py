@@ -165,7 +165,7 @@ class Shards:
         """Content of the manifest. Raises UserError if it is bad or records a failure."""
         with suppress(ValidationError, FileNotFoundError):
             failure = Failed.model_validate_json(self.manifest.read_bytes())
-            # No ValidationError: the job has failed. Without the file, Snakemake repeats the job.
+            # The file is a ``Failed``, no manifest. Without it, Snakemake repeats the job.
             self.manifest.unlink(missing_ok=True)
             raise UserError(
                 f"{self.manifest}: scoring failed, see {failure.log}: {failure.failed} Correct "
@@ -189,8 +189,9 @@ class Shards:
     ) -> pa.Table:
         """Return one row for each text of ``items``, in their order.
 
-        Each of ``alternatives`` has a request for each text. A text gets the row of its first
-        request that has one. Raises UserError for a text without a row.
+        Each of ``alternatives`` has a request for each text: first the complete sentences, then
+        their regions. A text gets the row of its first request that has one. Raises UserError for a
+        text without a row.
         """
         positions = pa.nulls(len(alternatives[0]), pa.int32())
         for requests in alternatives:
@@ -237,8 +238,8 @@ def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
     """
     spans = [f"{side}_{edge}" for side in SIDES for edge in ("start", "end")]
     all_items = read_table(ITEMS, items, ["item_id", *SIDES, *spans])
-    _, first = np.unique(all_items["item_id"].to_numpy(), return_index=True)
-    distinct = all_items.take(pa.array(np.sort(first)))
+    _, first_rows = np.unique(all_items["item_id"].to_numpy(), return_index=True)
+    distinct = all_items.take(pa.array(np.sort(first_rows)))
     if not len(distinct):
         table = SCORES.arrow().empty_table()
         write_table(table, SCORES, output)
@@ -253,9 +254,9 @@ def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
         unscored = pc.not_equal(fields["status"], OK).to_numpy(zero_copy_only=False)
         logprobs = fields["logprobs"]
         row_of_token = pc.list_parent_indices(logprobs).to_numpy(zero_copy_only=False)
-        values = logprobs.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
-        is_scored = ~np.isnan(values)
-        sums = exact_sums(row_of_token[is_scored], values[is_scored], len(rows))
+        token_logprobs = logprobs.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
+        is_scored = ~np.isnan(token_logprobs)
+        sums = exact_sums(row_of_token[is_scored], token_logprobs[is_scored], len(rows))
         counts = np.bincount(row_of_token[is_scored], minlength=len(rows)).astype(np.int32)
         columns |= {
             f"status_{side}": fields["status"],

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 SAMPLE = 100
 """Number of texts on which starts are measured."""
 FAR = 0.3
-"""Starts that are worse by more than this on few texts are not tried on all [nats per token]."""
+"""Difference from the best start on few texts, above which a start is dropped [nats per token]."""
 WORSE = 0.1
 """Difference from the chosen start above which a better one is reported [nats per token]."""
 TIE = 0.01
@@ -84,7 +84,7 @@ def measure(
         if any(map(len, scores)):
             scores_by_policy[policy] = scores
     tokenizer.prefix = prefix
-    # Policies are compared on the same texts: the texts that have scores under all of them.
+    # Policies are compared on the same texts: those that have scores under each policy.
     texts_by_number = zip(*scores_by_policy.values(), strict=True)
     usable = [number for number, scores in enumerate(texts_by_number) if all(map(len, scores))]
     if not usable:
@@ -108,14 +108,14 @@ def _likeliest(hub: Any, starts: Mapping[str, list[int]], nats: Mapping[str, flo
 
 
 def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
-    """Measure starts of texts. Return the best if the policy is ``likeliest``, else its start."""
+    """Measure starts of texts; return the best for the policy ``likeliest``, else the policy's."""
     hub, policy, prefix = engine.tokenizer.hub, engine.tokenizer.policy, engine.tokenizer.prefix
     starts = candidates(hub)
     if policy != "likeliest" and prefix not in starts.values():
         starts[policy] = prefix
+    # A few texts are enough to warn of a better start, and to find the starts that are far worse.
     nats = measure(engine, texts, starts, SAMPLE // 8)
     if policy == "likeliest":
-        # Starts that are far worse for a few texts are not measured on all.
         highest = nats.get(_likeliest(hub, starts, nats), np.inf) + FAR
         good = {name: ids for name, ids in starts.items() if nats.get(name, np.inf) <= highest}
         nats = measure(engine, texts, good, SAMPLE)
@@ -139,7 +139,7 @@ def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
 FILE_NAME = "selftest.json"
 VERSION = 1
 """Version of the tests. It is raised with stricter tests, so that models are tested again."""
-Score = Callable[[Sequence[Encoded]], list[LogProbs | Failure]]
+Score = Callable[[Sequence[Encoded]], list[LogProbs | Failure]]  # ``Engine.logprobs``
 
 
 class Findings(Strict):

@@ -89,7 +89,7 @@ class ShardStore(ABC, Generic[R]):
 
     def _add(self, shard: Path, rows: pa.Table) -> None:
         for key, status in zip(rows["key"].to_pylist(), rows["status"].to_pylist(), strict=True):
-            # A later row replaces only a failed one.
+            # Of several rows with a key, the first counts, unless it has failed.
             if self.status_of.get(key, OK) in self.failed or key not in self.shard_of:
                 self.shard_of[key], self.status_of[key] = shard, status
 

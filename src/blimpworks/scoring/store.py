@@ -110,11 +110,11 @@ SCHEMA = pa.schema(
     [
         ("key", pa.string()),
         ("text", pa.string()),
-        ("start", pa.int32()),
+        ("start", pa.int32()),  # of the region; -1 for a complete sentence
         ("end", pa.int32()),
         ("ids", pa.list_(pa.int32())),
         ("logprobs", pa.list_(pa.float32())),
-        ("ends", pa.list_(pa.int32())),
+        ("ends", pa.list_(pa.int32())),  # of tokens; see ``Encoded``
         ("status", pa.string()),
     ]
 )
@@ -133,7 +133,7 @@ class Store(ShardStore[Request]):
 
 
 def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded]:
-    """Return the tokens of each request, with ``to_score`` for its region; UserError if unable."""
+    """Return the tokens of each request, with ``to_score`` for its region. Raises UserError."""
     text = next((request.text for request in requests if APART in request.text), None)
     if text is not None and not engine.encodes_apart:
         raise UserError(
@@ -167,31 +167,31 @@ def score_shards(
     If ``watch`` ends the run, the shards that have begun are finished. Any other exception, such as
     an interrupt, closes ``engine``, so that no time is spent on shards that will not be written.
     """
-    begun = deque[tuple[Shard, Callable[[], pa.Table]]]()  # the function returns the shard's rows
-    ending: Exception | None = None  # raised by ``watch``
+    pending = deque[tuple[Shard, Callable[[], pa.Table]]]()  # the function returns the shard's rows
+    watch_error: Exception | None = None  # raised by ``watch``
     with ThreadPoolExecutor(engine.parallel_batches) as threads:
         try:
             for shard, encoded in zip(shards, encode_ahead(engine, shards), strict=True):
-                if len(begun) == engine.parallel_batches:
-                    first, result = begun.popleft()
-                    yield first, result()
+                if len(pending) == engine.parallel_batches:
+                    first_shard, get_rows = pending.popleft()
+                    yield first_shard, get_rows()
                 try:
                     watch.before()
                 except Exception as error:
-                    ending = error
+                    watch_error = error
                     break
                 shard_keys = {request: keys[request] for request in shard}
                 score = partial(score_shard, engine, shard_keys, encoded)
                 # A single shard at a time is scored in this thread.
-                result = score if engine.parallel_batches == 1 else threads.submit(score).result
-                begun.append((shard, result))
-            for shard, result in begun:
-                yield shard, result()
+                get_rows = score if engine.parallel_batches == 1 else threads.submit(score).result
+                pending.append((shard, get_rows))
+            for shard, get_rows in pending:
+                yield shard, get_rows()
         except BaseException:
             engine.close()
             raise
-    if ending is not None:
-        raise ending
+    if watch_error is not None:
+        raise watch_error
 
 
 def _list_column(
@@ -240,7 +240,7 @@ def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encod
         result: LogProbs | str = nothing_scored(len(tokens.ids))
         if not tokens.steps:
             result = next(results)
-        # Each step gives the score of one of the last tokens.
+        # Without steps, this loop does nothing.
         for position, step in enumerate(tokens.steps, start=len(tokens.ids) - len(tokens.steps)):
             step_result = next(results)
             if isinstance(step_result, str):

@@ -106,8 +106,8 @@ def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -
     word_ends = np.array([end for _, end in spans])
     token_ends = np.asarray(ends, np.int64)
     starts = token_starts(token_ends)
-    # A token belongs to the word in which it ends, without white space at its end. White space
-    # alone, and a token without a character (the first bytes of one), belong to the next word.
+    # A token belongs to the word in which it ends, not counting white space at its end. A token of
+    # white space, or without a character (the first bytes of one), belongs to the next word.
     stripped_ends = np.array([len(text[:end].rstrip()) for end in token_ends])
     token_ends_in_words = np.where(stripped_ends > starts, stripped_ends, token_ends)
     ending_word = np.searchsorted(word_ends, token_ends_in_words, side="left")
@@ -115,6 +115,7 @@ def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -
     word_of_token: Offsets = np.where(starts == token_ends, next_word, ending_word)
     word_of_token = np.minimum(word_of_token, len(spans) - 1)
     values = np.array([np.nan if value is None else value for value in logprobs], np.float64)
+    # Two last tokens that both end the text: the second has no character, such as ``</s>``.
     has_end_token = len(ends) > 1 and ends[-1] == ends[-2] == len(text)
     without_end = slice(None, -1) if has_end_token else slice(None)
     scored_words = [
@@ -130,7 +131,7 @@ def _scored_word(text: str, values: "np.ndarray[tuple[int], np.dtype[np.float64]
 
 
 def align(first: Sequence[ScoredWord], second: Sequence[ScoredWord]) -> list[AlignedWords]:
-    """Put the words of two sentences in columns, equal words in the same column."""
+    """Put words of two sentences in columns, equal words in one: a/a, dog/dogs, barks/bark."""
     good, bad = ([word["text"] for word in side] for side in (first, second))
     columns: list[AlignedWords] = []
     # Each operation makes words a to b of the first sentence into words c to d of the second.
@@ -150,9 +151,10 @@ def overlaps(
 ) -> NDArray[np.bool_]:
     """Return whether each token overlaps a region of characters [tokens].
 
-    The region begins with character ``first`` and ends before ``after``. A token without a
-    character (``</s>``, or the first bytes of a character) overlaps a region that begins at its
-    position or has it inside. An empty region, or one with a negative ``first``, has no tokens.
+    The region begins with character ``first`` and ends before ``after``: in "the dogs", the region
+    4 to 8 overlaps the tokens "Ġdog" and "s". A token without a character (``</s>``, or the first
+    bytes of a character) overlaps a region that begins at its position or has it inside. An empty
+    region, or one with a negative ``first``, has no tokens.
     """
     is_inside = (ends > first) | ((ends == starts) & (starts == first))
     is_region = (np.asarray(first) >= 0) & (np.asarray(first) < after)

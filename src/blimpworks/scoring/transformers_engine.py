@@ -32,9 +32,10 @@ from blimpworks.scoring.trie import Numbers, build_trie
 from blimpworks.scoring.workers import Workers, once
 
 ROW_TOKENS = {"cpu": 64, "cuda": 256}
-"""Tokens in a row of a tree, by device: longer rows repeat fewer ancestors, but attend longer."""
+"""Tokens in a row of a tree, by device. A longer row repeats fewer ancestors, but each of its
+tokens is compared with more others."""
 WORTHWHILE_SHARE = 0.85
-"""A tree is faster if it has less than this share of the tokens of padded rows (measured)."""
+"""Largest share of the tokens of padded rows with which rows of a tree are faster (measured)."""
 STATEFUL = re.compile(
     r"(?i:mamba|rwkv|recurrent|rglru|deltanet|deltaattention|shortconv|lightning"
     r"|linearattention|lstm|hyena|retention)|SSM|^Conv1d$"
@@ -50,7 +51,7 @@ PassResult = tuple[np.ndarray, torch.Tensor | None]
 
 
 class Decoder:
-    """A causal model on one device, which computes ``passes``."""
+    """A causal model on one device, which computes ``Pass`` objects."""
 
     def __init__(self, model: PreTrainedModel, workers: Workers) -> None:
         """Split ``model`` before its head if logits stay the same; only this class may run it."""
@@ -111,7 +112,7 @@ class Decoder:
         return [half_result for half in batch.halves() for half_result in self._attempt(half)]
 
     def run(self, passes: Iterable[Pass], count: int) -> tuple[LogProbs, Mask]:
-        """Return the results of passes, else NaN, and where memory ran out [count, both]."""
+        """Return ``count`` log-probabilities, NaN without a result, and where memory ran out."""
         values = np.full(count, np.nan, dtype=np.float32)
         ran_out = np.zeros(count, dtype=bool)
         for indices, logprobs in chain.from_iterable(self._workers.map(self._attempt, passes)):
@@ -189,6 +190,7 @@ class TransformersEngine(StartedEngine, HubEngine):
     @property
     def _longest_packed(self) -> int:
         """Largest number of ids of a sequence in a tree, where tokens must see all before them."""
+        # The last bound: one long sequence would make all rows of the tree as long.
         windows = [getattr(self._settings, name, None) for name in WINDOWS]
         bounds = (*windows, self.context, 4 * ROW_TOKENS[self._device.type])
         return min(bound for bound in bounds if isinstance(bound, int))
@@ -217,8 +219,8 @@ class TransformersEngine(StartedEngine, HubEngine):
         checks["prefixes"] = f"not shared: {reason}" if reason else "shared where that pays"
         if reason is None:
             return decisions
-        # ``none`` stays out of the key: in float32, earlier versions did not share prefixes either,
-        # so their scores stay valid.
+        # Both values prevent sharing, but ``none`` stays out of the key: earlier versions of this
+        # engine did not share prefixes in these cases either, so their scores stay valid.
         was_unshared = self._dtype == torch.float32 or reason == NO_POSITIONS
         return decisions | {"sharing": "none" if was_unshared else "never"}
 
@@ -256,7 +258,7 @@ class TransformersEngine(StartedEngine, HubEngine):
         is_short = lengths <= self._longest_shared
         for chosen, score in ((is_short, self._packed), (~is_short, self._padded)):
             if chosen.any():
-                where = np.repeat(chosen, lengths)
-                values[where], ran_out[where] = score(flat[where], lengths[chosen])
-        edges = pairwise([0, *np.cumsum(lengths).tolist()])
-        return ["out_of_memory" if ran_out[a:b].any() else values[a + lead : b] for a, b in edges]
+                mask = np.repeat(chosen, lengths)
+                values[mask], ran_out[mask] = score(flat[mask], lengths[chosen])
+        bounds = pairwise([0, *np.cumsum(lengths).tolist()])
+        return ["out_of_memory" if ran_out[a:b].any() else values[a + lead : b] for a, b in bounds]

@@ -51,8 +51,8 @@ def rectangle(flat: Ids | Numbers, lengths: Numbers) -> tuple[Numbers, Mask]:
 
 
 def sorted_numbers(flat: Ids, lengths: Numbers) -> Numbers:
-    """Return the numbers of sequences, sorted by ids, prefixes first [sequences]."""
-    content = flat.astype(">u4").tobytes()  # bytes are ordered as the numbers
+    """Return the numbers of sequences in the order of their ids, prefixes first [sequences]."""
+    content = flat.astype(">u4").tobytes()  # four bytes for an id; big-endian ones sort like ids
     bounds = [0, *(4 * np.cumsum(lengths)).tolist()]
     keys = [content[a:b] for a, b in pairwise(bounds)]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
@@ -64,6 +64,7 @@ def _ends(node: Numbers, is_token: Mask, is_new: Mask) -> Numbers:
     is_last = is_token.copy()
     is_last[:-1] &= is_new[1:] | ~is_token[1:]
     rows, columns = np.nonzero(is_last)
+    # The subtree ends with this row, so its ``end`` is the number of all nodes up to the row.
     ends = np.empty(is_new.sum(), dtype=np.int64)
     ends[node[rows, columns]] = np.cumsum(is_new.sum(axis=1))[rows]
     return ends
@@ -113,22 +114,27 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
 
 
 class PathRun(NamedTuple):
-    """Inner nodes of one depth, or of several depths between which no path branches or ends."""
+    """Inner nodes of one depth, or of several depths between which no path branches or ends.
+
+    The tree above has one run, since ``a`` has one inner child: token [[a], [b]], parent [0],
+    edge_node [1, 4, 2, 3], edge_parent [0, 0, 1, 1].
+    """
 
     token: Numbers
-    """Id of each node, as a table whose columns are paths downwards; its cells [steps, paths]."""
+    """Ids of inner nodes: a row is a depth, and a column is a path downwards [steps, paths]."""
     parent: Numbers
-    """Column of each path's parent in the last step of the run before; 0 at the top [paths]."""
+    """Column, in the run before, of the node above each path; 0 for first tokens [paths]."""
     edge_node: Numbers
-    """Number of each node that is a child of a cell [edges]."""
+    """Number of each child of an inner node of this run, so of each predicted token [edges]."""
     edge_parent: Numbers
-    """Cell of each such node's parent, numbered row by row, ascending [edges]."""
+    """Cell of ``token`` that predicts this child: step x paths + column, ascending [edges]."""
 
 
 def _levels(trie: Trie) -> Iterator[PathRun]:
-    """Yield the inner nodes of each depth, each with the edges to its children."""
+    """Yield the inner nodes of each depth, as runs of one step."""
     by_depth = np.argsort(trie.depth, kind="stable")
-    nodes_above = np.empty(0, dtype=np.int64)
+    nodes_above = np.empty(0, dtype=np.int64)  # inner nodes of the depth above
+    # ``by_depth[start:stop]`` are the nodes of one depth, from depth 1 on; parents are one above.
     for start, stop in pairwise(np.cumsum(np.bincount(trie.depth)).tolist()):
         children = by_depth[start:stop]
         nodes, edge_parent = np.unique(trie.parent[children], return_inverse=True)
@@ -138,7 +144,7 @@ def _levels(trie: Trie) -> Iterator[PathRun]:
 
 
 def _join_levels(levels: list[PathRun]) -> PathRun:
-    """Join levels of equally many nodes, each with one child, to a run of several steps."""
+    """Join runs of one step, with equally many paths, to a run of several steps."""
     width = levels[0].token.shape[1]
     edge_parents = [step * width + level.edge_parent for step, level in enumerate(levels)]
     return PathRun(
@@ -159,7 +165,7 @@ def runs(trie: Trie, max_cells: int) -> Iterator[PathRun]:
     for level in _levels(trie):
         if levels:
             is_full = (len(levels) + 1) * len(level.parent) > max_cells
-            # Paths continue if each node has one child.
+            # Paths continue if each node of the last level has one inner child.
             continues = np.array_equal(level.parent, np.arange(levels[-1].token.shape[1]))
             if is_full or not continues:
                 yield _join_levels(levels)

@@ -123,8 +123,8 @@ class ServedModel(Generic[P, R]):
         - Another server answered ("stray"), or the new server failed on a request that an earlier
           server had answered: no request is the cause.
         - Several batches were in flight: the cause is unknown, and they are sent one by one.
-        - One batch was in flight: it is the cause. A single request gets its mark, a larger batch
-          is "deadly" and is divided. This is progress, so such a death is not counted.
+        - One batch was in flight: it is the cause. A single request gets a ``Failure``. A larger
+          batch is "deadly" and is divided; such a death is not counted, since it helps the search.
         """
         server = self.server or self._start()
         with ThreadPoolExecutor(self._in_flight) as threads:
@@ -139,7 +139,7 @@ class ServedModel(Generic[P, R]):
         if "stray" in outcomes or not self._is_sound:  # no request is the cause
             self._deaths_in_a_row += 1
         elif self._in_flight == 1 and "out_of_memory" not in outcomes:
-            # A batch whose answer says that memory ran out is halved anyway.
+            # A batch with the answer "out_of_memory" would be the cause, and is halved anyway.
             cause = outcomes.index("lost")
             is_single = len(batches[cause]) == 1
             self._deaths_in_a_row += is_single
@@ -273,7 +273,7 @@ def sampling() -> Any:
 
 def read_flat(flat: Any) -> LogProbs:
     """Return the log-probabilities of one prompt's ids after the first, from vLLM's flat list."""
-    return np.maximum(np.array(flat.logprobs, dtype=np.float32), LOWEST)
+    return np.maximum(np.array(flat.logprobs, dtype=np.float32), LOWEST)  # as the server does
 
 
 def generate(model: Any, batch: Sequence[Prompt]) -> list[LogProbs]:

@@ -89,7 +89,7 @@ class Setup:
 
     @property
     def gpus(self) -> int:
-        """Number of GPUs for the model, by default all; 0 on a CPU."""
+        """Number of GPUs for the model: ``tensor_parallel``, by default all; 0 on a CPU."""
         return self.machine.gpus and (self.options.tensor_parallel or self.machine.gpus)
 
     def name(self) -> str:
@@ -199,7 +199,8 @@ SECOND_HAND = (
 """Texts of errors that only follow from another error, whose message says the cause."""
 FULL = ("out of memory", "outofmemory", "allocate memory", "bad_alloc", "memoryerror")
 LONGEST_TEMPORARY = 107 - len("/blimpworks-vllm.12345678-1234567.12345678.tmp/") - 36
-"""Longest path for temporary files: Linux allows 107 bytes for a socket's path, 36 are vLLM's."""
+"""Longest path for temporary files [bytes]. A socket's path may have 107 bytes in Linux; it ends
+with the directory of ``make_directory``, and a name of 36 bytes by vLLM."""
 LOG_INTERVAL = 15.0
 """Time between two log lines while the server starts [s]."""
 

@@ -17,7 +17,7 @@ B = TypeVar("B")  # its result
 class once(cached_property[A]):
     """A ``cached_property`` that one thread computes, while other threads wait for its value."""
 
-    _computing = RLock()
+    _computing = RLock()  # one thread may enter it again, since a value may need another value
 
     if not TYPE_CHECKING:
 
