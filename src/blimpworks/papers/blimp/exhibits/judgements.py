@@ -144,10 +144,8 @@ def _printed_numbers(tables: Tables) -> Iterator[tuple[PublishedRow, Cell]]:
 
 
 def _differing(row: AgreementRow, references: Mapping[str, str]) -> Iterator[str]:
-    """Yield the columns of a row that differ from their reference: {column: reference column}.
-
-    Rounding changes a printed number by at most half a unit of its last digit.
-    """
+    # Yield the columns of a row that differ from their reference: {column: reference column}.
+    # Rounding changes a printed number by at most half a unit of its last digit.
     for column, reference in references.items():
         if column in row.cells and reference in row.cells:
             difference = abs(row.cells[column].value - row.cells[reference].value)

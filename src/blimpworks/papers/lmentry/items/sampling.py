@@ -376,12 +376,8 @@ def draw_lengths(source: Source, rng: Random) -> Draws:
         usable = [word for word in usable if word.isalpha()]
     fold = str.casefold if task.letters_only else str
     usable = [word for word in usable if len({*fold(word)}) == len(fold(word))]
-    if task.difference is None:
-        return _any_lengths(usable, task, rng)
-    return _lengths_that_differ(usable, task, task.difference, rng)
-
-
-def _any_lengths(usable: Sequence[str], task: Sampling, rng: Random) -> Draws:
+    if task.difference is not None:
+        yield from _lengths_that_differ(usable, task, task.difference, rng)  # without end
     best = min if task.opposite else max
     while True:
         drawn = rng.sample(usable, 2)

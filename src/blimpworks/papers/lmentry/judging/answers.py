@@ -69,12 +69,8 @@ _SYNTAX = re.compile(r"[.?*+()\[\]{}|^$\\]")
 def read_like_release(text: str, role: str) -> Iterator[Argument]:
     """Yield the texts that match an argument, which the release reads as a regular expression.
 
-        argument     yielded
-        "(a) word"   "a word"               Brackets only group.
-        "a word?"    "a word" and "a wor"   A final ? makes the last letter optional.
-        "a w*rd"     "a w*rd"               Other syntax: the text is yielded as an expression.
-
-    ``role``: the character of the argument's role.
+    Brackets only group: "(a) word" gives "a word". A final ``?`` makes a letter optional: "a word?"
+    gives "a word" and "a wor". A text with other syntax ("a w*rd") is yielded as an expression.
     """
     plain = text.replace("(", "").replace(")", "")
     forms = (plain[:-1], plain[:-2]) if plain.endswith("?") else (plain,)
@@ -131,10 +127,9 @@ def has_word(text: str, word: str, particles: Particles = ()) -> bool:
 def replace_word(text: str, argument: Argument, marks: str, particles: Particles = ()) -> str:
     """Replace each occurrence of an argument, and ``marks`` around it, by its role's character.
 
-    ``marks``: quotation marks and stops. An argument is a word, perhaps with a particle, which is
-    kept. Only a sentence may begin or end inside a word. With the role A and the particle "s":
-
-        'it is "cat". cats, bobcat' with the word "cat" gives 'it is A As, bobcat'
+    An argument is a word, perhaps with a particle, which is kept. Only a sentence may begin or end
+    inside a word. With the role A and the particle "s", the word "cat" is replaced so: 'is "cat"?
+    cats, bobcat' becomes 'is A? As, bobcat'.
     """
     role, fragments = argument.role, list[str]()
     copied_to = 0  # end of the text that ``fragments`` has already
@@ -240,20 +235,15 @@ PUBLISHED_MARKS = "\"'.,"
 CORRECTED_MARKS = "\"'.,“”‘’«»„‚「」『』…"
 _SPACES = re.compile("  +")
 _BLANK = re.compile(r"\s+")
+_MARKUP = "*`#_\u200b\u200c\u200d\u2060\ufeff"  # of Markdown, and invisible characters
 # A model may write characters that mark arguments. They are replaced by spaces.
-_PRIVATE = ROLE_CHARACTERS + "".join(CLOSE.values()) + "".join(OPEN.values())
+_PRIVATE = ROLE_CHARACTERS + "".join(CLOSE.values()) + "".join(OPEN.values()) + PLACEHOLDER
 _PRIVATE_TO_SPACE = str.maketrans(dict.fromkeys(_PRIVATE, " "))
-# What corrected rules replace: markup (of Markdown, and invisible characters), curved quotation
-# marks, and French marks, each with its replacement.
-_MARKUP = "*`#_\u200b\u200c\u200d\u2060\ufeff"
-_REMOVE_MARKUP = str.maketrans(dict.fromkeys(_MARKUP) | {PLACEHOLDER: " "})
-_STRAIGHTEN = str.maketrans(dict.fromkeys("“”„", '"') | {"’": "'"})
-_TO_PLAIN = _REMOVE_MARKUP | _PRIVATE_TO_SPACE | _STRAIGHTEN
+_STRAIGHT = str.maketrans(dict.fromkeys("“”„", '"') | {"’": "'"})
+_TO_PLAIN = str.maketrans(dict.fromkeys(_MARKUP)) | _PRIVATE_TO_SPACE | _STRAIGHT
 _FRENCH_MARKS = (("« ", '"'), ("«", '"'), (" »", '"'), ("»", '"'), *((f" {c}", c) for c in "!?:;"))
 # All these, and white space other than single spaces. Few answers have any.
-_TO_NORMALISE = re.compile(
-    rf"[^\S ]|  | [!?:;]|[{re.escape(_MARKUP)}“”„’«»{_PRIVATE}{PLACEHOLDER}]"
-)
+_TO_NORMALISE = re.compile(rf"[^\S ]|  | [!?:;]|[{re.escape(_MARKUP)}“”„’«»{_PRIVATE}]")
 ASCII_WORD = re.compile(r"\b[a-z]+\b")
 ASCII_TOKEN = re.compile(r"\b[a-z\d]+\b")
 WORD = re.compile(r"[^\W_]+(?:[-'’·][^\W_]+)*")

@@ -35,18 +35,13 @@ from blimpworks.papers.lmentry.judging.declared import (
 ARGUMENT_NAMES = ("answer", "distractor", "query", "word", "category", "sentence")
 """Arguments to find in answers, in the order of search."""
 LENGTH_TASKS = ("more_letters", "less_letters")  # answers may say "has 2 letters more"
-_WORD_CASES: dict[str, Case] = {
-    "ergative": "ergative",
-    "comitative": "comitative_singular",
-    "genitive": "genitive",
-}
-"""Declension of a word, by the case in its role's name (``answer_comitative``)."""
-_CATEGORY_CASES: dict[str, tuple[Case, Case]] = {
+_CASES: dict[str, tuple[Case, Case]] = {
+    "ergative": ("ergative", "ergative"),
+    "genitive": ("genitive", "genitive"),
     "absolutive": ("absolutive_singular", "absolutive_plural"),
     "comitative": ("comitative_singular", "comitative_plural"),
 }
-"""Two declensions of a category, by the case in its role's name: of a category that words relate to
-(art), and of one that words belong to (animals)."""
+"""Declension in singular and plural, by the case in a role's name (``answer_comitative``)."""
 
 
 @lru_cache(maxsize=4096)
@@ -75,20 +70,18 @@ def numbers_to_find(arguments: answers.Arguments, language: str | None) -> list[
 def decline_arguments(arguments: answers.Arguments, prompt: str) -> list[Argument]:
     """Return the arguments of a Basque prompt with the endings that the release's patterns need.
 
-    A category in the singular in the prompt is one that words relate to, not one they belong to.
+    Words are singular. A category is singular if it is so in the prompt: words relate to it ("art")
+    rather than belong to it ("animals").
     """
     declined: list[Argument] = []
     for role, (name, case) in answers.DECLINED_ROLES.items():
         text = str(arguments.get(name, "")).lower()
-        if not text:
-            continue
-        if name == "category":
-            case_if_related, case_if_member = _CATEGORY_CASES[case]
-            category = decline(str(arguments[name]), "absolutive_singular")
-            needed = case_if_related if f'"{category}"' in prompt else case_if_member
-        else:
-            needed = _WORD_CASES[case]
-        declined += answers.read_like_release(decline(text, needed), ROLE[role])
+        if text:
+            singular, plural = _CASES[case]
+            in_singular = f'"{decline(str(arguments[name]), "absolutive_singular")}"'
+            is_plural = name == "category" and in_singular not in prompt
+            form = decline(text, plural if is_plural else singular)
+            declined += answers.read_like_release(form, ROLE[role])
     return declined
 
 

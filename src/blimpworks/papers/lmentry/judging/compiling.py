@@ -49,6 +49,7 @@ NO_WORD_CHARACTER = r"[^\pL\pN]"
 ANY_CHARACTER = {"published": rf"[^\n{BRACKETS}]", "corrected": r"[. ]"}
 """Expression of the role ``{any}``, by variant: any character; a full stop or space."""
 NEVER = r"[^\x00-\x{10FFFF}]"  # expression that never matches
+Texts = Mapping[str, str]
 
 
 class Pattern(NamedTuple):
@@ -83,12 +84,8 @@ def words_of(patterns: Iterable[str]) -> frozenset[str]:
     return frozenset(_WORD.findall(texts))
 
 
-def add_articles(
-    task: str,
-    arguments: Mapping[str, str],
-    articles: dict[str, str],
-    endings: dict[str, str] | None,
-    expressions: Expressions,
+def _add_articles(
+    task: str, arguments: Texts, articles: Texts, endings: Texts | None, expressions: Expressions
 ) -> dict[str, str]:
     """Return the expression of each role of a task, with its article.
 
@@ -115,16 +112,10 @@ def counts_of(
 ) -> dict[str, str]:
     """Return the expressions of four roles: right and wrong differences of two words' lengths.
 
-    For the difference 2 and the numerals one, two and three:
-
-        n   right: "2" or "two"
-        w   right, in words only: "two"
-        m   wrong: any other number in digits; "one", "three", and the words ``wrong``
-        d   wrong, in digits only
-
-    ``numerals``: words for the numbers from one, with ``|`` between alternatives. ``written``: the
-    difference in words of another language, if the release spells it so; all ``numerals`` are then
-    wrong.
+    n: the right ``difference``, in digits or words; w: the same in words only; m: any other number,
+    in digits or words; d: any other number in digits only. ``numerals``: words for the numbers from
+    one, with ``|`` between alternatives. ``written``: the difference in words of another language,
+    if the release spells it so; all ``numerals`` are then wrong. ``wrong``: more wrong words.
     """
     right_words: Sequence[str] = ()
     if written is not None:
@@ -239,7 +230,7 @@ def compile_task(
     declared: AnswerPatterns,
     task: str,
     variant: str,
-    other_roles: dict[str, str],
+    other_roles: Texts,
     substitutes: Substitutes = (),
     changed: Changed = (),
     *,
@@ -305,25 +296,22 @@ class _Translations(NamedTuple):
 
 
 def _expressions_for_masks(
-    declared: AnswerPatterns, task: str, substitutes: Substitutes, other_roles: dict[str, str]
+    declared: AnswerPatterns, task: str, substitutes: Substitutes, other_roles: Texts
 ) -> Expressions:
-    """Return the expressions for answers with roles' characters in place of arguments.
-
-    ``other_roles``: expressions of roles that are no arguments, such as numbers.
-    """
+    """Return the expressions for answers with roles' characters in place of arguments."""
     alternatives = {text: f"(?:{re2.escape(text)}|{role})" for text, role in substitutes}
     arguments: dict[str, str] = {}
     for name, role in (ROLE | answers.EITHER_ROLES).items():
         if name != "other":  # no pattern has this role
             arguments[name] = alternatives.get(role, role)
     without_roles = Expressions({}, substitutes=alternatives)
-    roles = add_articles(task, arguments, declared.article, declared.endings, without_roles)
+    roles = _add_articles(task, arguments, declared.article, declared.endings, without_roles)
     # A list of words in any order, with a conjunction before any of them.
     word, gap = f"[{answers.ANSWER}{answers.OTHER}]", NO_WORD_CHARACTER
     conjunction = alternatives.get(declared.conjunction, re.escape(declared.conjunction))
     roles["words"] = f"{gap}*(?:{word}{gap}*(?:{conjunction}{gap}+)?)+"
     roles["any"] = ANY_CHARACTER["corrected"]
-    return Expressions(roles | other_roles, substitutes=alternatives)
+    return Expressions({**roles, **other_roles}, substitutes=alternatives)
 
 
 def _bracketed_list(conjunction: str, *, in_order: bool) -> str:
@@ -338,12 +326,9 @@ def _bracketed_list(conjunction: str, *, in_order: bool) -> str:
 
 
 def _expressions_for_brackets(
-    declared: AnswerPatterns, task: str, variant: str, other_roles: dict[str, str]
+    declared: AnswerPatterns, task: str, variant: str, other_roles: Texts
 ) -> _Translations:
-    """Return the expressions for answers with brackets around arguments.
-
-    ``other_roles``: expressions of roles that are no arguments, such as numbers.
-    """
+    """Return the expressions for answers with brackets around arguments."""
     published, without_roles = variant == "published", Expressions({}, ANY_BRACKETS)
     arguments = {name: answers.between_brackets(role) for name, role in ROLE.items()}
     del arguments["other"]  # no pattern has this role
@@ -358,7 +343,7 @@ def _expressions_for_brackets(
         spaced = expression.replace("\\ ", f"{ANY_BRACKETS}\\ {ANY_BRACKETS}")
         without_marks[name] = f"(?:{spaced}){ANY_BRACKETS}"
 
-    def with_marks(marks: str, articles: dict[str, str]) -> Expressions:
+    def with_marks(marks: str, articles: Texts) -> Expressions:
         # Put the expression ``marks`` around arguments, and articles before them.
         marked_arguments = {}
         for name, argument in arguments.items():
@@ -367,7 +352,7 @@ def _expressions_for_brackets(
             edge = ANY_BRACKETS if is_declined else marks
             marked_arguments[name] = f"{edge}{argument}{edge}"
         endings = None if published else declared.endings
-        roles = add_articles(task, marked_arguments, articles, endings, without_roles)
+        roles = _add_articles(task, marked_arguments, articles, endings, without_roles)
         return without_roles._replace(roles=roles | without_marks)
 
     articles = declared.article

@@ -183,22 +183,18 @@ class EdgeJudge:
             masked = answers.replace_word(candidate, argument, "", self._particles)
             divide = masked.partition if self._at_start else masked.rpartition
             before, role, after = divide(WORD_ROLE)
-            after = _without_particle(after, self._particles)
+            for particle in self._particles:
+                # A particle of the word is no other word: "s end" after it becomes " end".
+                remainder = after.removeprefix(particle)
+                if remainder != after and not remainder[:1].isalnum():
+                    after = remainder
+                    break
             # One side of the word has the other words of the sentence, the other side has none.
             sentence, outside = (after, before) if self._at_start else (before, after)
             if role and LETTER_OR_DIGIT.search(sentence) and not LETTER_OR_DIGIT.search(outside):
                 return Verdict(True, candidate == answer, "made")
         verdict = self._patterns(answers.replace_word(answer, argument, ""))
         return verdict or Verdict(False, len(lines) == 1, "none")
-
-
-def _without_particle(text: str, particles: answers.Particles) -> str:
-    """Remove the particle of the word before ``text`` from its start: "s end" gives " end"."""
-    for particle in particles:
-        remainder = text.removeprefix(particle)
-        if remainder != text and not remainder[:1].isalnum():
-            return remainder
-    return text
 
 
 ANY = r"[\pL\pN_]"  # expression of a character of words

@@ -166,11 +166,8 @@ class YesNoJudge:
 
 
 def _basque_names(category: str, prompt: str) -> list[str]:
-    """Return the forms of a category that the release looks for.
-
-    If words relate to the category ("art"), there is a form for each of ``_RELATIONS``. If words
-    belong to the category ("animals"), there is one form.
-    """
+    # A form for each of ``_RELATIONS`` if words relate to the category ("art"), or one form if they
+    # belong to it ("animals").
     either = category.replace(" eta ", " edo ")  # "and" to "or", as in prompts
     stem = decline(either, "comitative_singular")
     related = [f"{stem} {relation} hitzak" for relation in _RELATIONS]
