@@ -431,10 +431,8 @@ FORMS_BY_CATEGORY: Mapping[str, FormGetters] = {
     "pronoun": {"": lambda pronoun: (pronoun.text,)},
     "wh": {"": lambda row: row},
 }
-"""Functions from a constituent to forms, by its category and the slot's name after the dot.
-
-"swapped" is the form in the other number, "rest" all words but the first or finite one.
-"""
+"""Functions from a constituent to forms, by its category and the slot's name after the dot. Forms
+called "swapped" have the other number."""
 
 
 def forms_of(constituent: Constituent, category: str, name: str) -> Forms:

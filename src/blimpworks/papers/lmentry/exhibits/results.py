@@ -26,20 +26,9 @@ from blimpworks.exhibits import formulas as basic
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.items import ALL
+from blimpworks.papers.lmentry import tasks as lmentry
 from blimpworks.papers.lmentry.exhibits import common, describe, formulas
-from blimpworks.papers.lmentry.tasks import (
-    AVERAGE,
-    BENCHMARK,
-    DATA,
-    HEADS,
-    LANGUAGES,
-    MODELS,
-    TASK_TABLES,
-    TASKS,
-    TASKS_OF_TABLES,
-    WEIGHT,
-    task_name,
-)
+from blimpworks.papers.lmentry.tasks import DATA, HEADS, LANGUAGES, MODELS, TASKS, WEIGHT, task_name
 
 METRICS = {
     "table4": {"lms": ("LMS", formulas.SCORE), "accuracy": ("Acc.", formulas.MEAN_ACCURACY)},
@@ -110,7 +99,7 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
             name, billions = common.model_name(model, labels), sizes.get(model)
             stub[name] = {"Name": model, "Size": f"{billions:.3g}B" if billions else "unknown"}
             where: dict[str, Any] = {"phenomenon": [*HEADS], "paradigm": ALL}
-            where |= {"benchmark": BENCHMARK, "model": model, "method": labels.method}
+            where |= {"benchmark": lmentry.BENCHMARK, "model": model, "method": labels.method}
             for column, formula in (("Answers", basic.N_SUM), ("Languages", basic.LANGS)):
                 cell_key, source = (name, column), "accuracies"
                 cells.append(shared.formula_cell(rows, cell_key, formula, source, where, ",.0f"))
@@ -186,7 +175,7 @@ def _measured_scores(
             where = common.filter_for(lang, models_with_score, labels)
             mean = formulas.mean_over_models(formula)
             cell = shared.formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
-            cells.append(replace(cell, stands_for=(AVERAGE, column.key)))
+            cells.append(replace(cell, stands_for=(lmentry.AVERAGE, column.key)))
     return cells
 
 
@@ -199,14 +188,14 @@ def _published_scores(
 ) -> list[Cell]:
     """Return the printed cells of Table 4 or 5, and hidden cells with recomputed numbers."""
     row_names = {model: common.model_name(model, labels) for model in MODELS}
-    row_names[AVERAGE] = AVERAGE_ROW
+    row_names[lmentry.AVERAGE] = AVERAGE_ROW
     names = {column.key: column.name for column in columns}
     cells = shared.printed_cells(printed[printed["exhibit"] == table], row_names, names)
     for key, name in names.items():
         cell_key = (AVERAGE_OF_ROWS, name)
         where: dict[str, Any] = {"exhibit": table, "row": [*MODELS], "column": key}
         cell = shared.formula_cell(printed, cell_key, basic.MEAN, "published", where, ".1f")
-        cells.append(replace(cell, stands_for=(AVERAGE, key)))
+        cells.append(replace(cell, stands_for=(lmentry.AVERAGE, key)))
     # Since a score is accuracy × robustness, compute Table 5 from Table 4's scores and accuracies,
     # and Table 4's scores from its accuracies and Table 5.
     for lang, model in product(LANGUAGES, MODELS):
@@ -246,10 +235,10 @@ FILTERED_BY_POS = ("ita", "spa", "glg", "cat", "eus", "por", "deu")
 
 def task_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit:
     """Draw one of Tables 34 to 51: accuracy of each model on one half of a language's tasks."""
-    lang = TASK_TABLES[table]
+    lang = lmentry.TASK_TABLES[table]
     language = LANGUAGES[lang]
     half = language.tables.index(table)
-    tasks = TASKS_OF_TABLES[half]
+    tasks = lmentry.TASKS_OF_TABLES[half]
     name_of = partial(common.model_name, labels=labels)
     lost: list[str] = []  # models, each with the tasks whose numbers our copy of the paper garbles
     if labels.source == "published":

@@ -172,57 +172,43 @@ class PublishedChoice:
         if arguments.get("distractor") == arguments.get("query", ""):
             changed = (*changed, TWINS)
         patterns = self._compile(difference_of(self._rules.task, arguments), changed)
-        sentence = str(arguments.get("sentence", "")).lower()
         # The release puts the model's answer in lower case, so that it never finds a gold answer
         # with capitals. Only by the rule "any" it puts the gold answer in lower case too.
         gold = str(arguments["answer"])
         is_findable = self._rules.absent == "any" or gold == gold.lower()
-        return partial(self._judge, to_find, sentence, patterns, is_findable=is_findable)
-
-    def _judge(
-        self,
-        to_find: Sequence[Argument],
-        sentence: str,
-        patterns: Matchers,
-        text: str,
-        *,
-        is_findable: bool,
-    ) -> Verdict:
-        """Judge by certain mistakes, by patterns of full answers, and of text inside answers.
-
-        ``sentence``: of the prompt, in lower case. ``is_findable``: whether answers in lower case
-        can have the gold answer.
-        """
-        rules, answer = self._rules, answers.normalise_published(text)
-        if rules.absent:
-            golds = [argument for argument in to_find if argument.role == ANSWER]
-            has_gold = any(any(answers.find_spans(answer, gold)) for gold in golds)
-            if not (is_findable and has_gold):
-                return Verdict.wrong("absent")
-        without_marks = "".join(c for c in answer if c.isalnum() or c in " _")
-        if rules.echo and without_marks == sentence:
-            return Verdict.wrong("echo")
         # Spellings and declined forms of the gold answer; the first is as in the prompt.
         gold_forms = [argument.text for argument in to_find if argument.role in self._gold_roles]
-        # An answer of one word that is not the gold answer is wrong. The release counts only words
-        # of ASCII letters; by the rule "tokens", also of digits, and repeated words once.
-        tokens = answers.ASCII_TOKEN.findall(answer)
-        counted_words = [*{*tokens}]
-        if rules.lone == "words":
-            counted_words = answers.ASCII_WORD.findall(answer)
-        is_gold = is_findable and counted_words == gold_forms[:1]
-        if rules.lone and len(counted_words) == 1 and not is_gold:
-            return Verdict.wrong("lone")
+        golds = [argument for argument in to_find if argument.role == ANSWER]
+        rules = self._rules
 
-        marked = answers.put_brackets(answer, to_find, anywhere=self._inside_words)
-        if verdict := patterns.full(marked):
-            return verdict
-        if not tokens:
-            has_text = answers.LETTER_OR_DIGIT.search(answer) is not None
-            return Verdict(has_text, has_text, "vacuous" if has_text else "empty")
-        if is_findable and all(token in gold_forms for token in tokens):
-            return Verdict.right("repeated")
-        return patterns.inside(marked) or UNDECIDED
+        def judge(text: str) -> Verdict:
+            answer = answers.normalise_published(text)
+            has_gold = any(any(answers.find_spans(answer, gold)) for gold in golds)
+            if rules.absent and not (is_findable and has_gold):
+                return Verdict.wrong("absent")
+            without_marks = "".join(c for c in answer if c.isalnum() or c in " _")
+            if rules.echo and without_marks == str(arguments.get("sentence", "")).lower():
+                return Verdict.wrong("echo")
+            # An answer of one word that is not the gold answer is wrong. The release counts only
+            # words of ASCII letters; by the rule "tokens", also of digits, and repeated words once.
+            tokens = answers.ASCII_TOKEN.findall(answer)
+            ascii_words = answers.ASCII_WORD.findall(answer)
+            counted_words = ascii_words if rules.lone == "words" else [*{*tokens}]
+            is_gold = is_findable and counted_words == gold_forms[:1]
+            if rules.lone and len(counted_words) == 1 and not is_gold:
+                return Verdict.wrong("lone")
+
+            marked = answers.put_brackets(answer, to_find, anywhere=self._inside_words)
+            if verdict := patterns.full(marked):
+                return verdict
+            if not tokens:
+                has_text = answers.LETTER_OR_DIGIT.search(answer) is not None
+                return Verdict(has_text, has_text, "vacuous" if has_text else "empty")
+            if is_findable and all(token in gold_forms for token in tokens):
+                return Verdict.right("repeated")
+            return patterns.inside(marked) or UNDECIDED
+
+        return judge
 
 
 class CorrectedChoice:

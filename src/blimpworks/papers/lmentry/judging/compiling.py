@@ -244,11 +244,11 @@ def compile_task(
     """
     patterns = task_patterns(declared, task, variant, changed)
     if brackets:
-        translations = _expressions_for_brackets(declared, task, variant, other_roles)
+        by_use = _expressions_for_brackets(declared, task, variant, other_roles)
+        in_sentences, in_exact_answers, in_differences = by_use
     else:
         masked = _expressions_for_masks(declared, task, substitutes, other_roles)
-        translations = _Translations(masked, masked, masked)
-
+        in_sentences = in_exact_answers = in_differences = masked
     exact = ["{answer}", *patterns.exact]
     if variant == "published":
         # In the release, an exact answer that is also a sentence may have a sentence's marks only.
@@ -258,17 +258,17 @@ def compile_task(
     for pattern in patterns.reject:
         if "{m}" in pattern or "{d}" in pattern:
             # Any text may follow a wrong difference.
-            compiled = compile_pattern(pattern, translations.difference, "reject")
+            compiled = compile_pattern(pattern, in_differences, "reject")
             compiled = compiled._replace(expression=compiled.expression + r"(?s:.*)")
         else:
-            compiled = compile_pattern(pattern, translations.sentence, "reject")
+            compiled = compile_pattern(pattern, in_sentences, "reject")
         wrong_answers.append(compiled)
-    exact_answers = [compile_pattern(pattern, translations.exact, "whole") for pattern in exact]
+    exact_answers = [compile_pattern(pattern, in_exact_answers, "whole") for pattern in exact]
     sentences: list[Pattern] = []
     for framed in patterns.accept:
-        sentence = compile_pattern(framed.pattern, translations.sentence)
+        sentence = compile_pattern(framed.pattern, in_sentences)
         before, after = (
-            "|".join(compile_pattern(text, translations.sentence).expression for text in texts)
+            "|".join(compile_pattern(text, in_sentences).expression for text in texts)
             for texts in (framed.before, framed.after)
         )
         expression = f"(?:{before})?(?:{sentence.expression})(?:{after})?"
@@ -285,14 +285,6 @@ def compile_pattern(pattern: str, expressions: Expressions, rule: str = "pattern
     """Return a pattern with its expression. Raises UserError for a faulty pattern."""
     expression = expressions.after_each + expression_of(pattern, expressions)
     return Pattern(pattern, expression, rule)
-
-
-class _Translations(NamedTuple):
-    """The expressions for a task's sentences, for its exact answers, and for wrong differences."""
-
-    sentence: Expressions
-    exact: Expressions
-    difference: Expressions
 
 
 def _expressions_for_masks(
@@ -327,8 +319,11 @@ def _bracketed_list(conjunction: str, *, in_order: bool) -> str:
 
 def _expressions_for_brackets(
     declared: AnswerPatterns, task: str, variant: str, other_roles: Texts
-) -> _Translations:
-    """Return the expressions for answers with brackets around arguments."""
+) -> tuple[Expressions, Expressions, Expressions]:
+    """Return the expressions for answers with brackets around arguments.
+
+    They are for sentences, for exact answers, and for wrong differences of lengths.
+    """
     published, without_roles = variant == "published", Expressions({}, ANY_BRACKETS)
     arguments = {name: answers.between_brackets(role) for name, role in ROLE.items()}
     del arguments["other"]  # no pattern has this role
@@ -358,7 +353,7 @@ def _expressions_for_brackets(
     articles = declared.article
     exact_answers = with_marks(f"[{MARKS[variant]}{BRACKETS}]*", articles)
     if not published:
-        return _Translations(exact_answers, exact_answers, exact_answers)
+        return exact_answers, exact_answers, exact_answers
     marks = declared.published_marks.get(task, MARKS[variant])
     around = f"[{marks}{BRACKETS}]*"
     if task in declared.published_unbounded:
@@ -367,4 +362,4 @@ def _expressions_for_brackets(
     # In wrong differences the release looks for articles with a capital, although answers are in
     # lower case. So it only finds articles of scripts without case.
     uncased = {name: article for name, article in articles.items() if article.upper() == article}
-    return _Translations(with_marks(around, articles), exact_answers, with_marks(around, uncased))
+    return with_marks(around, articles), exact_answers, with_marks(around, uncased)

@@ -11,7 +11,7 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 9 to 12 and 26 to 2
 import re
 import string
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -270,8 +270,7 @@ class SpellingJudge:
         self._patterns_of = lru_cache(maxsize=None)(self._compile)
         self._without_letter = task == "word_not_containing"
         self._copulas = re.compile(rf"(?:{answers.any_of(declared.copulas)})(?![^\W_])")
-        plain = answers.accent_table(declared.accents)
-        self._without_accents: Callable[[str], str] = lambda word: word.translate(plain)
+        self._without_accents = answers.accent_table(declared.accents)
 
     def _compile(self, letter: str) -> LetterPatterns:
         """Compile the patterns of one letter. Raises UserError for a faulty pattern."""
@@ -353,8 +352,7 @@ class SpellingJudge:
         letter = str(arguments["letter"]).lower()
         if self._variant == "published":
             return partial(self._published, letter, answers.normalise_published(prompt))
-        spell = in_letters if is_jamo(letter) else self._without_accents
-        return partial(self._corrected, letter, spell, answers.normalise_corrected(prompt))
+        return partial(self._corrected, letter, answers.normalise_corrected(prompt))
 
     def _published(self, letter: str, prompt: str, text: str) -> Verdict:
         answer = answers.normalise_published(text)
@@ -378,9 +376,7 @@ class SpellingJudge:
                 return Verdict.right("repeated")
         return patterns.verdict(answer)
 
-    def _corrected(
-        self, letter: str, spell: Callable[[str], str], prompt: str, answer: str
-    ) -> Verdict:
+    def _corrected(self, letter: str, prompt: str, answer: str) -> Verdict:
         """Judge one word by its letters, and several words by patterns."""
         answer = self._copulas.sub("", answer)
         if not LETTER_OR_DIGIT.search(answer):
@@ -390,26 +386,26 @@ class SpellingJudge:
         answer_words = answers.WORD.findall(answer)
         distinct = set(answer_words)
         if len(distinct) == 1:
-            right = self._is_right(answer_words[0], letter, spell)
+            right = self._is_right(answer_words[0], letter)
             return Verdict.right("whole", "{word}") if right else Verdict.wrong("absent")
         # Any sentence has words without the letter, so only babble is certainly wrong in that task.
         if self._without_letter:
             is_wrong = any(map(_is_babble, distinct))
         else:
-            is_wrong = not any(self._is_right(word, letter, spell) for word in distinct)
+            is_wrong = not any(self._is_right(word, letter) for word in distinct)
         if is_wrong:
             return Verdict.wrong("absent")
         # If the first line, or the text after the last colon, is one word, judge this word.
         for line in (answer.split("\n", maxsplit=1)[0], answer.rpartition(":")[2]):
             line_words = answers.WORD.findall(line)
             if len(line_words) == 1 and line != answer:
-                right = self._is_right(line_words[0], letter, spell)
+                right = self._is_right(line_words[0], letter)
                 return Verdict(correct=right, certain=False, rule="line")
-        spelled = in_letters(answer) if spell is in_letters else answer
+        spelled = in_letters(answer) if is_jamo(letter) else answer
         return self._patterns_of(letter).verdict(spelled)
 
-    def _is_right(self, word: str, letter: str, spell: Callable[[str], str]) -> bool:
-        spelled = spell(word)
+    def _is_right(self, word: str, letter: str) -> bool:
+        spelled = in_letters(word) if is_jamo(letter) else word.translate(self._without_accents)
         fits = LETTERS[self._task](spelled, letter)
         long = len(spelled) > 1 or word in self._declared.single
         has_letters_only = spelled.translate(_REMOVE_INNER_MARKS).isalpha()
