@@ -183,9 +183,10 @@ class PublishedChoice:
 
         def judge(text: str) -> Verdict:
             answer = answers.normalise_published(text)
-            has_gold = any(any(answers.find_spans(answer, gold)) for gold in golds)
-            if rules.absent and not (is_findable and has_gold):
-                return Verdict.wrong("absent")
+            if rules.absent:
+                has_gold = any(any(answers.find_spans(answer, gold)) for gold in golds)
+                if not (is_findable and has_gold):
+                    return Verdict.wrong("absent")
             without_marks = "".join(c for c in answer if c.isalnum() or c in " _")
             if rules.echo and without_marks == str(arguments.get("sentence", "")).lower():
                 return Verdict.wrong("echo")

@@ -149,7 +149,7 @@ class EdgeJudge:
         # A sentence that ends with the word includes its full stop (``gap``).
         after_answer = r"\.?" if self._at_start else ""
         self._patterns = compiling.make_matcher(patterns, full=True, end=after_answer)
-        # A sentence inside an answer that ends with the word must also end the answer.
+        # Inside an answer, a sentence that ends with the word must also end the answer.
         end = "" if self._at_start or self._anywhere else "$"
         inside = (pattern._replace(expression=pattern.expression + end) for pattern in patterns)
         self._inside = compiling.make_matcher(inside, full=False)

@@ -38,7 +38,7 @@ class YesNoJudge:
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         """Compile the patterns. Raises UserError for a faulty pattern."""
         self._task, self._variant = task, variant
-        # In the other task the release only finds the category's name in the prompt.
+        # For questions about any words, the release accepts a category's name in the prompt only.
         categories = declared.published_categories if task != ANY_WORDS else {}
         self._names_by_category = {name.lower(): names for name, names in categories.items()}
         self._has_cases, self._particles = bool(declared.endings), declared.particles
