@@ -15,6 +15,7 @@ from blimpworks.cluster.requests import (
     training_retries,
 )
 
+# Resources that Snakemake passes on to SLURM; they are the same in all attempts.
 SCHEDULER = (
     "slurm_partition",
     "slurm_account",
@@ -71,6 +72,7 @@ def _journal_time(log):
         return 0
 
 
+# Computed once for each state of the journal: Snakemake asks for each resource by itself.
 @functools.lru_cache(maxsize=None)
 def _requested(job, _journal_time):
     return sized_request(
@@ -150,10 +152,9 @@ TRIES = 2
 RETRIES = TRIES if workflow.is_main_process else 0
 LSTM_RETRIES = RETRIES and training_retries(layout, SITE)
 # Number of a model's scoring jobs that share a SLURM job, at most that of profiles/slurm.
+JOB_COUNTS = Counter(job.model for job in SCORING.values() if job.scope != "multi")
 SHARING = {
     model: min(count, IN_TURN)
-    for model, count in Counter(
-        job.model for job in SCORING.values() if job.scope != "multi"
-    ).items()
+    for model, count in JOB_COUNTS.items()
     if SITE and count > 1
 }

@@ -50,8 +50,9 @@ try:
     layout = Layout.of(CAMPAIGN)
     layout.check_runs()
     CATALOGUE = layout.catalogue
-    # With the papers' languages and models too, because every campaign shows printed numbers.
+    # A catalogue that has the papers' languages and models too, for exhibits of printed numbers.
     ALL_PAPERS = layout.complete
+    # The cluster, with the needs of each seed of a model; None without a cluster.
     SITE = for_seeds(find_site(CAMPAIGN), CATALOGUE.seeds)
     # An evaluation's table of models shares the lock file of the repository's table.
     MODEL_TABLES = model_tables(CAMPAIGN.catalogue.models)
@@ -59,11 +60,9 @@ try:
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
-# {(model, job name): scoring job}, and the same for jobs that generate answers.
-SCORING, ANSWERING = (
-    {(job.model, job.name): job for job in layout.jobs if job.task == task}
-    for task in ("score", "answer")
-)
+# {(model, job name): job} of jobs that score sentences, and of jobs that generate answers.
+SCORING = {(job.model, job.name): job for job in layout.jobs if job.task == "score"}
+ANSWERING = {(job.model, job.name): job for job in layout.jobs if job.task == "answer"}
 # Methods of --sdm (conda, apptainer), for which Snakemake has no public name.
 DEPLOYMENT = workflow.deployment_settings.deployment_method
 EXPORTS = {
@@ -71,7 +70,7 @@ EXPORTS = {
     "PYTHONPATH": [REPOSITORY / "src", os.environ.get("PYTHONPATH")],
     # An environment variable and no param, because the origin of a file does not change it.
     "BLIMPWORKS_MIRROR": [CAMPAIGN.mirror],
-    # The same, because jobs write lock files beside these tables.
+    # Environment variables too, because jobs write lock files beside these tables.
     "BLIMPWORKS_MODELS": MODEL_TABLES,
     "BLIMPWORKS_ADDRESSES": [CAMPAIGN.catalogue.addresses],
     "BLIMPWORKS_CACHE": [SITE.cache if SITE else None],
@@ -81,13 +80,13 @@ EXPORTS = {
 }
 if not DEPLOYMENT:
     EXPORTS["PATH"] = [Path(sys.executable).parent, os.environ.get("PATH", os.defpath)]
-exported = " ".join(
-    f"{name}={shlex.quote(os.pathsep.join(str(v) for v in values if v is not None))}"
-    for name, values in EXPORTS.items()
-)
-shell.prefix(
-    f"set -euo pipefail; export {exported}; ".replace("{", "{{").replace("}", "}}")
-)
+assignments = []
+for variable, values in EXPORTS.items():
+    joined = os.pathsep.join(str(value) for value in values if value is not None)
+    assignments.append(f"{variable}={shlex.quote(joined)}")
+exports = f"set -euo pipefail; export {' '.join(assignments)}; "
+# Snakemake formats the prefix, so braces are doubled.
+shell.prefix(exports.replace("{", "{{").replace("}", "}}"))
 
 
 def python_of(engine):
@@ -104,9 +103,9 @@ PYTHON_OPTIONS = [
     for name in engines()
     if python_of(name) != "python"
 ]
-# Directories for params. Inputs and outputs write <results>, which Snakemake does not replace in
-# params. Some params are functions because `snakemake --lint` rejects constants that begin an
-# input's path.
+# Directories for params, in which Snakemake does not replace <results> and <resources> as in inputs
+# and outputs. Some params are functions because `snakemake --lint` rejects constants that begin
+# an input's path.
 RESULTS, RESOURCES = layout.results, layout.resources
 PINS = CATALOGUE.files
 HUB_MODELS = [name for name, row in CATALOGUE.models.items() if row.hf_id]
@@ -137,9 +136,10 @@ def one_of_exhibits(exhibits):
 
 
 def evaluated_root():
-    """Return the results as an argument, and a folder of sampled items, if any, as an option."""
-    sampled = [f"--items={items_folder(CAMPAIGN)}"] if CAMPAIGN.limit else []
-    return [RESULTS, *sampled] if sampled else RESULTS
+    """Return the results' folder as an argument; with a limit also the sampled items as an option."""
+    if not CAMPAIGN.limit:
+        return RESULTS
+    return [RESULTS, f"--items={items_folder(CAMPAIGN)}"]
 
 
 def repeated(option, paths):
@@ -148,7 +148,10 @@ def repeated(option, paths):
 
 
 def consent(model):
-    """Return the option that allows a command to run the model's own code; [] without consent."""
+    """Return the option that allows a command to run the model's own code; [] without consent.
+
+    The user consents by the digest of the code that may run.
+    """
     digest = CAMPAIGN.run_model_code.get(CATALOGUE.row_of(model))
     return repeated("run-model-code", [digest] if digest else [])
 

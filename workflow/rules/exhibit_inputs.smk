@@ -10,12 +10,12 @@ REPORTED_FORMAT = {"table": "html", "figure": "svg"}
 def exhibit_files(kind):
     """Return the files of an exhibit; ``reported`` is the one for `snakemake --report`."""
     path = "<results>/exhibits/{paper}/{exhibit}"
-    shown = REPORTED_FORMAT[kind]
+    reported = REPORTED_FORMAT[kind]
     return {
         "cells": f"{path}.cells.parquet",
-        "files": [f"{path}.{suffix}" for suffix in FORMATS[kind] if suffix != shown],
+        "files": [f"{path}.{suffix}" for suffix in FORMATS[kind] if suffix != reported],
         "reported": report(
-            f"{path}.{shown}",
+            f"{path}.{reported}",
             caption="../report/measured.rst",
             category="{paper}",
             subcategory="Measured",
@@ -74,17 +74,18 @@ def reported_benchmarks():
 def reported_pairs(benchmark):
     """Return the paths of a benchmark's pairs, judgements and scores, and the models' languages.
 
-    A model on all languages has None, since an argument of a command has at most 128 kB.
+    A model on all languages has None, which keeps the file of facts small.
     """
     languages = layout.item_languages(benchmark)
-    covered = {m: layout.covered_by(m, benchmark) for m in layout.models_of(benchmark)}
+    languages_by_model = {}
+    for model in layout.models_of(benchmark):
+        covered = layout.covered_by(model, benchmark)
+        on_all = {*languages} <= {*covered}
+        languages_by_model[model] = None if on_all else covered
     evaluated = f"{benchmark}/{{model}}/{{lang}}.parquet"
     return {
         "items": {lang: layout.items_table(benchmark, lang) for lang in languages},
-        "models": {
-            model: None if {*languages} <= {*scored} else scored
-            for model, scored in covered.items()
-        },
+        "models": languages_by_model,
         "method": layout.methods_of(benchmark)[0],
         "judgements": f"{RESULTS}/judgements/{evaluated}",
         "scores": f"{RESULTS}/scores/{evaluated}",

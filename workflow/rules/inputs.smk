@@ -7,10 +7,14 @@ from blimpworks.benchmarks.paper import declared_benchmarks
 
 
 def hub_model(wildcards):
-    """Return model and scope of a checkpoint from the hub; None for any other file."""
-    model, _, scope = wildcards.file.removeprefix("models/").partition("/")
-    row = CATALOGUE.models.get(model) if wildcards.file.startswith("models/") else None
-    return row, scope.partition("/")[0]
+    """Return a hub model's row of the catalogue, and its scope, from its checkpoint's path.
+
+    The path is models/MODEL/SCOPE/checkpoint.json. For any other file the row is None.
+    """
+    if not wildcards.file.startswith("models/"):
+        return None, ""
+    _, model, scope, _ = wildcards.file.split("/")
+    return CATALOGUE.models.get(model), scope
 
 
 def table_of(name):
@@ -27,13 +31,13 @@ def retrieval(wildcards):
         values = {"url": pin.url, "sha256": pin.sha256}
         values |= {"bytes": pin.bytes or "", "mirror-path": pin.mirror, "name": name}
         values |= {"catalogue": table_of(name)}
-        # No checksums of the lock file: to record one must not make a product stale.
-        values |= {} if pin.sha256 else {"git-blob": pin.git_blob}
+        # Checksums of the lock file are no params: to record one must not make a product stale.
+        if not pin.sha256:
+            values["git-blob"] = pin.git_blob
         command = "retrieve"
     else:
-        values = {
-            f: getattr(row, f) for f in ("name", "revision", "architecture", "dtype")
-        }
+        fields = ("name", "revision", "architecture", "dtype")
+        values = {field: getattr(row, field) for field in fields}
         values |= {"first-token": row.first_token, "scope": scope}
         values |= {"hf-id": hub_address(row, scope, CATALOGUE)}
         locked = LOCKED_MODELS.get((values["hf-id"], row.revision))
@@ -70,7 +74,7 @@ def checkpoint_of(wildcards):
     )
 
 
-# Models that have one job for all languages; one job makes all their tables, too.
+# Models that one job runs on all languages. Then one job also judges all languages, and so on.
 WITH_ONE_JOB = [name for name in CATALOGUE.models if name not in layout.models_with_job_per_language]
 
 
@@ -103,9 +107,9 @@ def scored_items(wildcards):
     """Return the items whose whole sentences a job scores, and those with regions alone."""
     paths = {"whole": [], "regions": []}
     for benchmark, lang in SCORING[wildcards.model, wildcards.job].sets:
-        partial = regional(layout.judged_by(benchmark, wildcards.model))
-        kind = "regions" if partial else "whole"
-        paths[kind].append(layout.items_table(benchmark, lang))
+        methods = layout.judged_by(benchmark, wildcards.model)
+        scored_text = "regions" if regional(methods) else "whole"
+        paths[scored_text].append(layout.items_table(benchmark, lang))
     return paths
 
 
@@ -118,12 +122,12 @@ DECLARED_BENCHMARKS = {
 
 
 def declared_with(key):
-    """Return the benchmarks whose declaration has released results of a kind."""
+    """Return the benchmarks whose declaration has released results: people's, for key "people"."""
     return [name for name, row in DECLARED_BENCHMARKS.items() if getattr(row, key)]
 
 
 def declared_results(key):
-    """Return the inputs of reading released results: declaration, files, and items."""
+    """Return the inputs from which results are read: declaration, released files, and items."""
     return {
         "files": lambda w: DECLARED_BENCHMARKS[w.benchmark].inputs(key, layout),
         "tables": lambda w: DECLARED_BENCHMARKS[w.benchmark].item_tables(key, layout),
@@ -131,7 +135,7 @@ def declared_results(key):
 
 
 def results_read_by(command):
-    """Return the params of reading released results with a command."""
+    """Return the params with which a command reads released results."""
     return {
         "code": code_of(command),
         "command": command.replace("_", "-"),

@@ -9,8 +9,8 @@ def start_message():
     names = [row.name for row in rows if not row.is_pinned(CAMPAIGN.checksums)]
     if not names or CAMPAIGN.unpinned == "error":
         return []
-    absent = f"{len(names)} files that have no checksum (unpinned: skip):"
-    return [f"Campaign {CAMPAIGN.campaign} does without {absent}", *names, ""]
+    unpinned = f"{len(names)} files that have no checksum (unpinned: skip):"
+    return [f"Campaign {CAMPAIGN.campaign} does without {unpinned}", *names, ""]
 
 
 def check_software():
@@ -18,15 +18,13 @@ def check_software():
     # Snakemake has no public name for the planned jobs (its issue 1884).
     jobs = [*workflow.dag.needrun_jobs()]
     if IN_IMAGES:
-        absent = missing_images({job.container_img_url for job in jobs} - {None})
+        missing = missing_images({job.container_img_url for job in jobs} - {None})
     elif DEPLOYMENT:
         return  # Snakemake creates the environments.
     else:
-        absent = missing_beside_snakemake(jobs)
-    if absent:
-        raise WorkflowError(
-            "Software is missing:\n" + "\n".join(f"  - {a}" for a in absent)
-        )
+        missing = missing_beside_snakemake(jobs)
+    if missing:
+        raise WorkflowError("\n  - ".join(["Software is missing:", *missing]))
 
 
 def missing_beside_snakemake(jobs):
@@ -46,13 +44,13 @@ def fonts_to_install():
     """Return Debian's packages of fonts that figures lack."""
     from blimpworks.records.reading import record_of
 
-    wanted = set()
+    packages = set()
     for spec in layout.exhibits:
         path = Path(f"{RESULTS}/exhibits/{spec.key}.cells.parquet")
         if spec.kind == "figure" and path.exists():
             notes = (record_of(path) or {}).get("notes") or {}
-            wanted.update(notes.get("fonts_to_install", ()))
-    return sorted(wanted)
+            packages.update(notes.get("fonts_to_install", ()))
+    return sorted(packages)
 
 
 def jobs_options():
@@ -70,16 +68,16 @@ def end_message():
     prefix = "" if programs.startswith("..") else f"{programs}/"
     lines = [f"Campaign {CAMPAIGN.campaign}: exhibits are in {RESULTS}/exhibits/"]
     lines += [f"  {path}" for path in layout.unshown_tables() if os.path.exists(path)]
-    explained = None
+    explained = None  # exhibit with a cell for the example of `blimpworks explain`
     for spec in layout.exhibits:
         path = (
             f"{RESULTS}/exhibits/{spec.key}.{'md' if spec.kind == 'table' else 'png'}"
         )
         if os.path.exists(path):
             lines.append(f"  {path}  {spec.title}")
-            # Explain a cell of an exhibit with a row per language and a column per model.
-            by_language = {"accuracies", "items"} <= {*spec.needs}
-            explained = explained or (spec if by_language else None)
+            # The first such exhibit has a row for each language and a column for each model.
+            if explained is None and {"accuracies", "items"} <= {*spec.needs}:
+                explained = spec
     if fonts := fonts_to_install():
         lines += [
             "No font has the letters of some names in figures, which have numbers instead. To see "

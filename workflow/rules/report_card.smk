@@ -1,6 +1,6 @@
-"""Build the report card of an evaluation: its models beside each other and printed models.
+"""Build the report card of an evaluation: its models beside the models of the papers.
 
-It is written as a page, as tables to paste, and as data.
+The card is written as a page, as tables to paste, and as data.
 """
 
 from blimpworks.evaluation.card import card_facts, card_files, card_tables

@@ -9,10 +9,12 @@ SETTINGS = {}
 def settings_file(name, content):
     """Declare a file of settings, and return its path. ``content`` may be a function without arguments."""
     SETTINGS[name] = content
+    folder = os.environ.get("BLIMPWORKS_SETTINGS")
+    if not folder:
+        return f"{RESULTS}/settings/{name}"
     # `blimpworks check` plans a run with settings in another folder, to change no result.
-    if folder := os.environ.get("BLIMPWORKS_SETTINGS"):
-        Path(folder, name).write_text(settings_text(name), encoding="utf-8")
-    return f"{folder or f'{RESULTS}/settings'}/{name}"
+    Path(folder, name).write_text(settings_text(name), encoding="utf-8")
+    return f"{folder}/{name}"
 
 
 def settings_text(name):

@@ -39,10 +39,11 @@ def mount_in_images():
         *CAMPAIGN.pathvars.model_dump().values(),
     ]
     program = "APPTAINER" if shutil.which("apptainer") else "SINGULARITY"
-    already = filter(None, os.environ.get(f"{program}_BIND", "").split(","))
-    seen = dict.fromkeys([*already, *mounts(Path(p).expanduser() for p in paths if p)])
+    users_mounts = filter(None, os.environ.get(f"{program}_BIND", "").split(","))
+    our_mounts = mounts(Path(path).expanduser() for path in paths if path)
+    all_mounts = dict.fromkeys([*users_mounts, *our_mounts])
     os.environ.update(
-        {f"{program}_BIND": ",".join(seen), "XDG_CACHE_HOME": str(caches)}
+        {f"{program}_BIND": ",".join(all_mounts), "XDG_CACHE_HOME": str(caches)}
     )
     # The Snakemake process of each job reads this on the job's node.
     if shutil.which("nvidia-smi"):

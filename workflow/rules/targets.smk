@@ -18,8 +18,8 @@ rule published:
         published_folders(),
 
 
-# Each exhibit has a rule without wildcards, so that its name is a target. So have exhibits that
-# cannot be made, whose rules fail with the reason.
+# Each exhibit has a rule without wildcards, so that its name is a target. Exhibits that cannot be
+# made have such rules too, which fail with the reason.
 TARGETS = [
     (spec.alias, first_file(spec))
     for spec in [*layout.exhibits, *map(find_exhibit, layout.refused)]

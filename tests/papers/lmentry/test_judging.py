@@ -12,7 +12,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import read_cells
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging.answers import CLOSE, OPEN, ROLE
-from blimpworks.papers.lmentry.judging.compiling import counts_of, expression_of
+from blimpworks.papers.lmentry.judging.compiling import Expressions, counts_of, expression_of
 from blimpworks.papers.lmentry.judging.declared import RULES, AnswerPatterns, task_patterns
 from blimpworks.papers.lmentry.judging.judge import Judge, judge_answers
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table
@@ -115,7 +115,7 @@ def test_a_wrong_difference_is_told_from_the_right_one(true, said):
 )
 def test_a_faulty_pattern_is_named_with_its_fault(pattern, said):
     with pytest.raises(UserError) as error:
-        expression_of(pattern, {"answer": "A", "word": "W"})
+        expression_of(pattern, Expressions({"answer": "A", "word": "W"}))
     assert pattern in str(error.value)
     assert said in str(error.value)
 

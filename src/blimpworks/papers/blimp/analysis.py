@@ -4,11 +4,11 @@
 property such as the length of the sentence. ``fit_curves`` writes a table of curves. A curve is an
 architecture trained on texts of several sizes. A command calls each function.
 
-Source: Warstadt et al. (2020), section 5.2 and Figure 2 on bins, section 6.3 on curves. The paper
-takes the log-probability of the acceptable sentence. Ours: length and perplexity are of the same
-sentence; bins, which the paper does not define, are between quantiles of a model's values over all
-pairs that it judged. A curve is fitted by ordinary least squares of accuracy on the binary
-logarithm of tokens, and extrapolated to human accuracy.
+Source: Warstadt et al. (2020), section 5.2 and Figure 2 on bins, section 6.3 on curves. Values of
+all factors but confidence are of the acceptable sentence; the paper says so of log-probability
+only. It does not define bins. Ours are between quantiles of a model's values over all pairs that it
+judged. A curve is fitted by ordinary least squares of accuracy on the binary logarithm of tokens,
+and extrapolated to human accuracy.
 """
 
 import logging
@@ -63,14 +63,16 @@ def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
 def bins_of(values: pd.Series, bins: int) -> pd.Series:
     """Return the bin of each value, from 0 to at most ``bins`` - 1; equal values share a bin."""
     ordered = np.sort(values.to_numpy())
-    # Edges are the quantiles 0/bins to bins/bins, interpolated between two values. Their positions
-    # are whole numbers and remainders: a float such as 0.6 * 10 is a little too large, which would
-    # put the value at that position into the wrong bin. Numbers then skip empty bins.
-    quotients, remainders = np.divmod(np.arange(bins + 1) * (len(ordered) - 1), bins)
-    following = ordered[np.minimum(quotients + 1, len(ordered) - 1)]
-    edges = np.unique(ordered[quotients] + remainders / bins * (following - ordered[quotients]))
+    last = len(ordered) - 1
+    # Edges of bins are the quantiles 0/bins to bins/bins. Quantile i/bins is at position i × last ÷
+    # bins of the ordered values, interpolated between two of them. Positions are whole numbers and
+    # remainders, because a float such as 0.6 * 10 is a little too large for the value there.
+    positions, remainders = np.divmod(np.arange(bins + 1) * last, bins)
+    below, above = ordered[positions], ordered[np.minimum(positions + 1, last)]
+    edges = np.unique(below + remainders / bins * (above - below))
     numbers = np.searchsorted(edges[1:-1], values.to_numpy(), side="right")
-    return pd.Series(pd.factorize(numbers, sort=True)[0], index=values.index)
+    without_gaps = pd.factorize(numbers, sort=True)[0]  # a bin may be empty
+    return pd.Series(without_gaps, index=values.index)
 
 
 def binned(rows: pd.DataFrame, bins: int) -> Iterator[dict[str, object]]:
@@ -149,15 +151,14 @@ def fit_curve(accuracies: pd.Series, tokens: pd.Series, human: float | None = No
     rows: Rows = ordinary_least_squares(accuracies, logarithms)
     if not rows and estimable(logarithms):  # the regression gives no rows for equal accuracies
         for term, value in ((INTERCEPT, float(accuracies.mean())), (DOUBLING, 0.0)):
-            exact = dict.fromkeys(("coefficient", "low", "high"), value)
-            rows.append({"term": term, **exact, "standard_error": 0.0, "n": len(accuracies)})
+            interval = dict.fromkeys(("coefficient", "low", "high"), value)
+            rows.append({"term": term, **interval, "standard_error": 0.0, "n": len(accuracies)})
     if rows and human is not None:
         line = {row["term"]: row["coefficient"] for row in rows}
-        # A line that falls never reaches human accuracy. The factor turns log2(tokens) to log10.
-        if line[DOUBLING] > 0:
-            reached = (human - line[INTERCEPT]) / line[DOUBLING] * math.log10(2)
+        if line[DOUBLING] > 0:  # a line that falls never reaches human accuracy
+            log2_tokens = (human - line[INTERCEPT]) / line[DOUBLING]
             fit = {name: rows[0][name] for name in ("n", "r2")}
-            rows.append({"term": TO_HUMAN, "coefficient": reached, **fit})
+            rows.append({"term": TO_HUMAN, "coefficient": log2_tokens * math.log10(2), **fit})
     return rows
 
 
@@ -172,8 +173,8 @@ def fit_curves(
     """Write a regression for each curve and phenomenon, and over all; return the number of rows.
 
     ``humans`` is a table with human accuracies; without it, nothing is extrapolated. ``method`` is
-    the method of models' accuracies; human accuracies are by single ratings. The column model of
-    the result names rows of models.tsv.
+    the method of models' accuracies; human accuracies are by single ratings. The column ``model``
+    of the written table has the rows of models.tsv that ``curves`` names.
     """
     models = {model for sizes in curves.values() for model in sizes}
     measured = phenomena_accuracies(_read(accuracies, models, method))

@@ -86,7 +86,7 @@ def blimp_curves(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str
         first_name, tokens = next(iter(tokens_of_models.items()))
         first = catalogue.models[first_name]
         if first.is_of(BENCHMARK):
-            # Labels of models are "LSTM, 125,000 tokens" and "LSTM, 125,000 tokens, seed 2".
+            # From the model's label, "LSTM, 125,000 tokens" or "LSTM, 125,000 tokens, seed 2".
             label = first.label.rpartition(f", {tokens:,} tokens")[0]
             facts[row] = {"label": label, "models": tokens_of_models}
             is_lstm[row] = first.architecture == "lstm"

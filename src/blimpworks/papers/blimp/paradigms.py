@@ -10,10 +10,10 @@ from pathlib import Path
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.files import read_cells
 
-BENCHMARK, LANG, HUMAN = "blimp", "eng", "human"
+BENCHMARK, GENERATED = "blimp", "blimp_generated"
+LANG, HUMAN = "eng", "human"
 RERUN = "rerun_full_sentence"
 """Method of the authors' run of 2021, which has full sentences only."""
-GENERATED = "blimp_generated"
 RELEASED_DATA = "blimp_data"
 RELEASED_PAIRS = 1000
 """Number of released pairs of each paradigm."""

@@ -7,8 +7,8 @@ Within three groups of paradigms, numbers are in wrong rows:
   authors' file of results, the labels do not.
 - Determiners and nouns with an adjective: one row too high, for the same reason. ``…_with_adj_2``
   has the numbers of ``…_with_adj_irregular_1``; the last row has those of the first.
-- Subject-verb agreement: ``irregular_plural_…_1`` and ``…_2`` have each other's human numbers,
-  also in that file, but not in the released summary of the validation.
+- Subject-verb agreement: ``irregular_plural_…_1`` and ``…_2`` have each other's human numbers, also
+  in the authors' file of results, but not in the released summary of the validation.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,8 @@ MISPLACED = {
     **dict(zip(_ARGUMENTS, (*_ARGUMENTS[2:], *_ARGUMENTS[:2]), strict=True)),
     **dict(zip(_ADJECTIVES, (*_ADJECTIVES[1:], *_ADJECTIVES[:1]), strict=True)),
 }
-"""{label of a row of Table 4: paradigm that the numbers in this row belong to}."""
+"""{label of a row of Table 4: paradigm that the numbers in this row belong to}, two rows or one row
+below; after the last row follows the first."""
 _FIRST, _SECOND = (f"irregular_plural_subject_verb_agreement_{n}" for n in "12")
 MISPLACED_HUMANS = {**MISPLACED, _FIRST: _SECOND, _SECOND: _FIRST}
 

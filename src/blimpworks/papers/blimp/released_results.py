@@ -1,9 +1,9 @@
 """Read the results that BLiMP's authors released: accuracies, and single human judgements.
 
-``read_blimp_release`` reads three files of accuracies. The first has those of the printed results,
-by paradigm, model and method. (Its human accuracies are not read, because those of two paradigms
-are swapped, as in Table 4.) The second has those of the human validation. The third has those of a
-run of 2021, which was made after Tables 3 and 4 were found misreported.
+``read_blimp_release`` reads three files of accuracies by paradigm. One has the printed results, by
+model and method. (Its human accuracies are not read, because those of two paradigms are swapped, as
+in Table 4.) One has the human validation. One has a run of 2021, which was made after Tables 3 and
+4 were found misreported.
 
 ``read_ratings`` reads ``raw_results/all_outputs/human_responses.csv`` (Warstadt et al. 2020,
 section 3.4). Each row is an assignment: one rater's choices on four pairs and an attention check.
@@ -45,12 +45,13 @@ MODEL_BY_COLUMN = dict(zip(("N-Gram", "LSTM", "TXL", "GPT2"), CATALOGUE_MODELS, 
 RERUN_MODELS = dict(zip(("ngram", "lstm", "txl", "gpt2"), CATALOGUE_MODELS, strict=True))
 """Models in our catalogue, by key in the results of the run of 2021."""
 RERUN_MEAN = "overall"
-"""UID of rows with means."""
+"""UID of rows with means in the results of the run of 2021."""
 NUMBER = re.compile(r"\d+(\.\d+)?(e-?\d+)?")
 RESULTS: dict[str, float] = {**dict.fromkeys(MODEL_BY_COLUMN, 1), "n": RELEASED_PAIRS}
+"""Largest possible value by column of the printed results."""
 HUMANS: dict[str, float] = {"accepted": VALIDATED, "total_mean": 1, "count": 1000}
-"""Columns of numbers in the two CSV files, with their largest possible values. ``accepted``: number
-of validated pairs on which the majority was right; ``total_mean``: mean of ``count`` ratings."""
+"""The same for the validation. ``accepted``: number of validated pairs on which the majority was
+right; ``total_mean``: mean of ``count`` ratings."""
 ATTENTION = "attention"
 """Value of the columns phenomenon and paradigm for attention checks."""
 UNVALIDATED = "unvalidated"
@@ -120,7 +121,7 @@ def _read_rerun(path: Path) -> Iterator[dict[str, object]]:
             raise UserError(f"{path}:{number}: no JSON object ({error}).") from error
         row = row if isinstance(row, dict) else {}
         uid = row.get("UID")
-        # Rows of means, by phenomenon and over all, have the same UID; the term tells them apart.
+        # Rows of means have one UID. They differ in the term, a phenomenon or all.
         row_key = (uid, row.get("linguistics_term") if uid == RERUN_MEAN else None)
         if uid not in [*PHENOMENON_OF, RERUN_MEAN] or row_key in seen:
             raise UserError(

@@ -25,7 +25,7 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
         if row.exhibit not in TASK_TABLES or row.value is None:
             continue
         lang = TASK_TABLES[row.exhibit]
-        n = int(prompts.get((row.column, lang)) or 0)  # 0 is refused below
+        n = int(prompts.get((row.column, lang)) or 0)  # 0, if not printed, is not ``valid``
         accuracy = printed_accuracy(
             row.model_copy(update={"value": row.sound, "text": f"{row.sound:g}"}),
             f"percent, and the number of prompts in {PROMPT_TABLE}, column {lang!r}",

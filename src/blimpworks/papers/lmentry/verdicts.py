@@ -140,19 +140,19 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     nominal = verdicts.groupby(["phenomenon", template])["nominal"].first().groupby(level=0).sum()
     totals = judged.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=nominal)
     for column, count in FORM_COUNTS.items():
-        flags = judged[column].astype("Int32").groupby(judged["phenomenon"])
-        # Null if an answer's flag is unknown.
-        totals[count] = flags.sum().where(flags.count() == flags.size())
+        values = judged[column].astype("Int32").groupby(judged["phenomenon"])
+        is_complete = values.count() == values.size()
+        totals[count] = values.sum().where(is_complete)  # null if an answer's value is unknown
     # Every task gets a row for every reason, so that exhibits can take means over tasks.
-    answers_by_reason = {ALL: judged} | {
-        name: changed[changed["reason"] == name] for name in CAUSES
-    }
+    answers_by_reason = {ALL: judged}
+    for name in CAUSES:
+        answers_by_reason[name] = changed[changed["reason"] == name]
     rows = []
     for reason, answers in answers_by_reason.items():
         by_task = answers.groupby("phenomenon")
         right = {method: by_task[f"correct_{method}"].sum() for method in (PUBLISHED, CORRECTED)}
-        counted = totals.join(pd.DataFrame(right)).fillna(dict.fromkeys(right, 0))
-        rows.append(counted.assign(reason=reason))
+        counts = totals.join(pd.DataFrame(right)).fillna(dict.fromkeys(right, 0))
+        rows.append(counts.assign(reason=reason))
     return pd.concat(rows).reset_index().assign(model=evaluation.model, lang=evaluation.lang)
 
 

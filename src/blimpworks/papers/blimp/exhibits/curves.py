@@ -39,8 +39,8 @@ LINES: tuple[dict[str, Any], ...] = (
 )
 """Line styles of the first six phenomena, and of the last six."""
 STYLES: dict[str, dict[str, Any]] = {
-    key: {"color": colour, "linewidth": 1, "markersize": 3.5, **look}
-    for key, (look, colour) in zip(NAMES, product(LINES, COLOURS), strict=True)
+    phenomenon: {"color": colour, "linewidth": 1, "markersize": 3.5, **line}
+    for phenomenon, (line, colour) in zip(NAMES, product(LINES, COLOURS), strict=True)
 }
 STYLES[ALL] = {"color": style.GREY, "linewidth": 3.5, "alpha": 0.7, "zorder": 1}
 PRINTED_AT = {125_000: "0.125M", 1_000_000: "1M", 8_000_000: "8M", 64_000_000: "64M"}
@@ -170,36 +170,41 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
     slope_cells += _printed_slopes(printed, extrapolated=not measured)
     order = [*TITLES.values()]
     slope_cells.sort(key=lambda cell: order.index(cell.row))
-    # Mean test perplexity of each size; only LSTMs have perplexities.
     perplexities = read_plain(PERPLEXITIES, tables.get("perplexities"))
-    sized: list[tuple[int, Cell]] = []
-    for label, sizes in curves.values():
-        for size, models in sizes.items():
-            where = {"lang": LANG, "model": models}
-            rows = select_rows(perplexities, where)
-            if not rows.empty:
-                cell_key = (f"{size:,} tokens", f"{label} {PERPLEXITIES_AT}")
-                cell = acc.formula_cell(rows, cell_key, PERPLEXITY, "perplexities", where, "{:.1f}")
-                sized.append((size, _with_deviation(cell, rows["perplexity"])))
-    for size, name in PRINTED_AT.items():
-        where = {"exhibit": "text", "row": "curve", "column": f"perplexity at {name}"}
-        for _, row in select_rows(printed, where).iterrows():
-            cell_key = (f"{size:,} tokens", f"printed {PERPLEXITIES_AT}")
-            sized.append((size, printed_cell(row, cell_key)))
-    sized.sort(key=lambda sized_cell: sized_cell[0])
-    section_cells = {"Phenomenon": slope_cells, "Training text": [cell for _, cell in sized]}
+    perplexity_cells = _perplexity_cells(perplexities, printed, curves)
     sections = []
     heads: dict[str, tuple[str, str]] = {}
-    for title, cells in section_cells.items():
+    for title, cells in (("Phenomenon", slope_cells), ("Training text", perplexity_cells)):
         columns = list(dict.fromkeys(cell.column for cell in cells))
         sections.append(Section(title, {cell.row: cell.row for cell in cells}, columns))
         for column in columns:
             # Headings have two lines: the model, and the number.
-            [end] = [end for end in (SLOPE, TOKENS, PERPLEXITIES_AT) if column.endswith(end)]
+            end = next(end for end in (SLOPE, TOKENS, PERPLEXITIES_AT) if column.endswith(end))
             heads[column] = (column.removesuffix(end).strip(), end)
     return Exhibit(
         **describe("slopes" if measured else "slopes_published", curves=curves),
-        cells=[cell for cells in section_cells.values() for cell in cells],
+        cells=[*slope_cells, *perplexity_cells],
         heads=heads,
         sections=sections,
     )
+
+
+def _perplexity_cells(
+    perplexities: pd.DataFrame, printed: pd.DataFrame, curves: dict[str, Curve]
+) -> list[Cell]:
+    """Make cells of measured means and printed test perplexities, the smallest text first."""
+    cells: dict[int, list[Cell]] = defaultdict(list)  # by size
+    for label, sizes in curves.values():
+        for size, models in sizes.items():
+            where = {"lang": LANG, "model": models}
+            rows = select_rows(perplexities, where)
+            if not rows.empty:  # only LSTMs have perplexities
+                cell_key = (f"{size:,} tokens", f"{label} {PERPLEXITIES_AT}")
+                cell = acc.formula_cell(rows, cell_key, PERPLEXITY, "perplexities", where, "{:.1f}")
+                cells[size].append(_with_deviation(cell, rows["perplexity"]))
+    for size, name in PRINTED_AT.items():
+        where = {"exhibit": "text", "row": "curve", "column": f"perplexity at {name}"}
+        for _, row in select_rows(printed, where).iterrows():
+            cell_key = (f"{size:,} tokens", f"printed {PERPLEXITIES_AT}")
+            cells[size].append(printed_cell(row, cell_key))
+    return [cell for size in sorted(cells) for cell in cells[size]]

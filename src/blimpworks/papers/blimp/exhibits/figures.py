@@ -56,13 +56,13 @@ def _name_groups(axes: Axes, names: Sequence[str], letters: float, start: float 
     A horizontal name has its bracket on a second line. ``letters`` is the number of letters that
     fit below the axes; ``start`` is the x coordinate of the first group.
     """
+    positions = [start + i for i in range(len(names))]
     split_names = [name.replace(" (", "\n(") for name in names]
-    longest = max((len(line) for name in split_names for line in name.split("\n")), default=0)
-    sloping = len(names) * longest > letters
-    axes.set_xticks([start + i for i in range(len(names))], names if sloping else split_names)
-    if sloping:
-        for label in axes.get_xticklabels():
-            label.set(rotation=35, ha="right", rotation_mode="anchor")
+    longest = max(map(len, "\n".join(split_names).split("\n")))
+    if len(names) * longest <= letters:
+        axes.set_xticks(positions, split_names)
+    else:
+        axes.set_xticks(positions, names, rotation=35, ha="right", rotation_mode="anchor")
 
 
 def draw_groups(axes: Axes, groups: Sequence[str], series: Series, width: float) -> None:
@@ -114,15 +114,14 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     if cells:
         figure = style.new_figure(width, 0.8 * width)
         axes, order = figure.subplots(), [*names.values()]
-        frame = style.frame_of(cells)
-        values, texts = (
-            frame.pivot(index="row", columns="column", values=field).reindex(order, columns=order)
-            for field in ("value", "text")
-        )
+        frame, matrices = style.frame_of(cells), {}
+        for field in ("value", "text"):
+            matrix = frame.pivot(index="row", columns="column", values=field)
+            matrices[field] = matrix.reindex(order, columns=order)
         # Shades of one hue stay readable when printed in grey.
         sns.heatmap(
-            values, ax=axes, annot=texts, fmt="", cmap="Blues", vmax=1, square=True,
-            vmin=min(0, *(cell.value for cell in cells)),
+            matrices["value"], ax=axes, annot=matrices["text"], fmt="", cmap="Blues", vmax=1,
+            square=True, vmin=min(0, *(cell.value for cell in cells)),
             cbar_kws={"shrink": 0.8, "label": "Pearson's r"},
         )  # fmt: skip
         _name_groups(axes, order, MATRIX_LETTERS, start=0.5)
@@ -277,11 +276,11 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
     models = acc.models_of(tables, labels, [*ONE_PREFIX, *TWO_PREFIX])
     description = describe("fig6", **models)
     if labels.source == "published":
-        sentence, *prefixes = METHODS.values()
-        rows = acc.read_released(tables, [sentence, *prefixes])
+        full_sentence, *prefix_methods = METHODS.values()
+        rows = acc.read_released(tables, [full_sentence, *prefix_methods])
     else:
-        sentence, *prefixes = labels.method, "one_prefix", "two_prefix"
-        rows = acc.read_own(tables, labels, [sentence, *prefixes])
+        full_sentence, *prefix_methods = labels.method, "one_prefix", "two_prefix"
+        rows = acc.read_own(tables, labels, [full_sentence, *prefix_methods])
     if rows.empty:
         figure = style.empty_figure("not printed: it needs the released results")
         return Exhibit(**description, cells=[], figure=figure)
@@ -289,27 +288,23 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
     groups = [*names.values()]
     # For each prefix method two series: full sentences and prefixes, on the same paradigms.
     series_rows: dict[str, pd.DataFrame] = {}
-    for (name, uids), method in zip(PREFIX_PARADIGMS.items(), prefixes, strict=True):
-        prefix_rows = rows[rows["paradigm"].isin(uids)]
-        series_rows[f"sentence ({name} paradigms)"] = prefix_rows[prefix_rows["method"] == sentence]
-        series_rows[name] = prefix_rows[prefix_rows["method"] == method]
+    for (name, uids), prefix_method in zip(PREFIX_PARADIGMS.items(), prefix_methods, strict=True):
+        for label, method in (f"sentence ({name} paradigms)", full_sentence), (name, prefix_method):
+            series_rows[label] = rows[rows["paradigm"].isin(uids) & (rows["method"] == method)]
     # Three panels of phenomena, and below them a panel of all phenomena.
     figure = style.new_figure(style.PAGE_INCHES, 4.2)
     grid = figure.subplot_mosaic([[*PANELS], [ALL_PHENOMENA] * len(PANELS)])
     cells: list[Cell] = []
     for phenomenon in PANELS:
-        title, uids = NAMES[phenomenon], PARADIGMS[phenomenon]
-        panel_rows = {
-            label: accuracies[accuracies["paradigm"].isin(uids)]
-            for label, accuracies in series_rows.items()
-        }
+        title, panel_rows = NAMES[phenomenon], dict[str, pd.DataFrame]()
+        for label, accuracies in series_rows.items():
+            panel_rows[label] = accuracies[accuracies["paradigm"].isin(PARADIGMS[phenomenon])]
         series = _series_cells(panel_rows, names, title)
-        # Only the panel of all phenomena has intervals.
-        without_intervals = {
-            label: [replace(cell, low=None, high=None) for cell in series_cells]
-            for label, series_cells in series.items()
-        }
-        draw_groups(grid[phenomenon], groups, without_intervals, style.PAGE_INCHES / len(PANELS))
+        # Only the panel of all phenomena shows intervals.
+        bars: dict[str, list[Cell]] = {}
+        for label, series_cells in series.items():
+            bars[label] = [replace(cell, low=None, high=None) for cell in series_cells]
+        draw_groups(grid[phenomenon], groups, bars, style.PAGE_INCHES / len(PANELS))
         grid[phenomenon].set_title(title, loc="left")
         cells += chain.from_iterable(series.values())
     # Intervals of all phenomena are one standard deviation over paradigms.
@@ -386,12 +381,13 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
         axes.set_visible(False)
     for axes, (model, name) in zip(grid.flat, names.items(), strict=False):
         model_cells = _generated_cells(rows[rows["model"] == model], name)
-        # The largest differences have numbers. Generated paradigms alone are marks on the y axis.
-        accuracies = pd.DataFrame(
-            {"row": cell.row, "set": cell.column.rpartition(": ")[2], "value": cell.value}
-            for cell in model_cells
-            if cell.row != OVERALL
-        ).pivot(index="row", columns="set", values="value")
+        # The largest differences have numbers. Paradigms that are only generated are marks on the y
+        # axis.
+        values: dict[str, dict[str, float]] = {"released": {}, "generated": {}}  # by paradigm
+        for cell in model_cells:
+            if cell.row != OVERALL:
+                values[cell.column.removeprefix(f"{name}: ")][cell.row] = cell.value
+        accuracies = pd.DataFrame(values).sort_index()
         in_both_sets = accuracies.dropna()
         note_style: dict[str, Any] = {"textcoords": "offset points", "ha": "left", "fontsize": 4.5}
         axes.plot([0, 100], [0, 100], color=style.GREY, lw=0.8)
@@ -407,7 +403,7 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
         for number, uid in enumerate(farthest, start=1):
             point = in_both_sets["released"][uid], in_both_sets["generated"][uid]
             axes.annotate(str(number), point, (2, 1.5), **note_style)
-        # Their names are below the panel, where none hides another.
+        # The names of numbered paradigms are below the panel, where none hides another.
         listed = (f"{number} {uid}" for number, uid in enumerate(farthest, start=1))
         axes.set_xlabel("\n".join(listed), fontsize=4.5, loc="left")
         correlations = [f", r = {cell.text}" for cell in model_cells if cell.column == f"{name}: r"]

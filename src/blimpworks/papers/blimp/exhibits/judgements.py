@@ -3,7 +3,7 @@
 ``humans`` has phenomena and paradigms in rows. Its columns are human accuracies in percent, which
 should be equal (Warstadt et al. 2020, section 3.4): as printed in Tables 3 and 4, from the released
 summary, and computed here from the released ratings. A rating is one rater's choice on one pair.
-Each of these columns has a second one, with the share of pairs on which most raters are right.
+Columns of majorities have the same for shares of pairs on which most raters are right.
 
 ``ties`` has models and paradigms in rows. A tie is a pair whose sentences are equally probable; in
 seven released pairs they are even identical. A model is wrong on all ties (section 4.1); the
@@ -13,7 +13,8 @@ A cell is one number of a table, with its formula and a filter of the formula's 
 ``uid`` is the name of a paradigm, such as "passive_1".
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,11 +35,11 @@ from blimpworks.tables import ITEMS, JUDGEMENTS, read_table
 
 RATED = "ratings"
 """Name of the input table of ratings."""
-# Titles of columns. The summary counts the ratings of "Ratings". "Stated rule" leaves more out: as
-# the paper says, those of raters who did not confirm that they speak English.
 PRINTED, SUMMARY, BY_SUMMARY, BY_RULE = "Printed", "Summary", "Ratings", "Stated rule"
+"""Titles of columns. "Ratings" has the ratings that the summary counts. "Stated rule" leaves more
+out: as the paper says, those of raters who did not confirm that they speak English."""
 VARIANTS = {"published": BY_SUMMARY, "corrected": BY_RULE}
-"""{column of the table of ratings that marks the counted ones: column of ``humans``}"""
+"""{column of ratings that marks the counted ones: column of ``humans``}"""
 PRINTED_MAJORITY = "Majority, printed"
 MAJORITIES = {
     SUMMARY: "Majority, summary",
@@ -46,14 +47,12 @@ MAJORITIES = {
     BY_RULE: "Majority, stated rule",
 }
 """{column of right ratings: column of pairs on which most ratings are right}"""
-
-
 PRINTED_COLUMN = dict.fromkeys(MAJORITIES, PRINTED)
 PRINTED_COLUMN |= dict.fromkeys(MAJORITIES.values(), PRINTED_MAJORITY)
-"""{column of percentages: column of printed numbers, equal after rounding}"""
+"""{column of percentages: column of printed numbers, which should be equal after rounding}"""
 SUMMARY_COLUMN = {BY_SUMMARY: SUMMARY, MAJORITIES[BY_SUMMARY]: MAJORITIES[SUMMARY]}
-"""{column of percentages: column of the released summary, equal in all digits}"""
-COUNTED, NUMBER = "Counted", "Number"
+"""{column of percentages: column of the released summary, which should be equal in all digits}"""
+COUNTED, NUMBER = "Counted", "Number"  # number of counted ratings; any other number
 ALL_PARADIGMS = "all paradigms"
 DIFFERS = "Differs"
 """Column of remarks: which numbers of the row are not equal, as they should be."""
@@ -105,14 +104,6 @@ def _agreement_cells(
             yield acc.formula_cell(ratings, (row, COUNTED), COUNT, RATED, where)
 
 
-def _differ(row: AgreementRow, first: str, second: str, tolerance: float = 0) -> bool:
-    """Tell whether two columns of a row differ by more than ``tolerance`` points."""
-    if first not in row.cells or second not in row.cells:
-        return False
-    # NaN is not <= any number, so it differs from all numbers.
-    return not abs(row.cells[first].value - row.cells[second].value) <= tolerance + EXACT
-
-
 def _count_cells(ratings: pd.DataFrame) -> Iterator[Cell]:
     """Yield the cells of counts, in rows such as "Raters" and "left out: no speaker"."""
     validated = {*ratings["phenomenon"]} - {release.ATTENTION, release.UNVALIDATED}
@@ -152,22 +143,15 @@ def _printed_numbers(tables: Tables) -> Iterator[tuple[PublishedRow, Cell]]:
         yield number, printed_cell(row, (key, column))
 
 
-def _differences(row: AgreementRow) -> tuple[list[str], list[str]]:
-    """Return the remarks on a row: columns that differ from print, and from the summary.
-
-    Rounding changes a printed number by at most half a unit of its last digit.
-    """
-    from_print = [
-        f"{name} from print"
-        for name, printed in PRINTED_COLUMN.items()
-        if _differ(row, printed, name, row.half_units.get(printed, 0))
-    ]
-    from_summary = [
-        f"{name} from {summary}"
-        for name, summary in SUMMARY_COLUMN.items()
-        if _differ(row, summary, name)
-    ]
-    return from_print, from_summary
+def _differing(row: AgreementRow, references: Mapping[str, str]) -> Iterator[str]:
+    # Yield the columns of a row that differ from their reference: {column: reference column}.
+    # Rounding changes a printed number by at most half a unit of its last digit.
+    for column, reference in references.items():
+        if column in row.cells and reference in row.cells:
+            difference = abs(row.cells[column].value - row.cells[reference].value)
+            tolerance = EXACT + row.half_units.get(reference, 0)
+            if difference > tolerance or math.isnan(difference):
+                yield column
 
 
 def humans(tables: Tables, labels: Labels) -> Exhibit:
@@ -187,16 +171,16 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
         row = rows[cell.row]
         row.cells[cell.column] = cell
         row.half_units[cell.column] = number.half_unit
-        # The fault of all these numbers is that the paper prints them in another row.
+        # Faulty human numbers of Table 4 are those that the paper prints in another row.
         if number.exhibit == "table4" and number.fault:
             row.remarks.append(f"printed in the row of {number.row}")
     differing_rows = set()  # rows in which ratings and summary differ
     for key, row in rows.items():
         for cell in _agreement_cells(ratings, summary, key, row.uids):
             row.cells[cell.column] = cell
-        from_print, from_summary = _differences(row)
-        row.remarks += [*from_print, *from_summary]
-        if from_summary:
+        row.remarks += [f"{column} from print" for column in _differing(row, PRINTED_COLUMN)]
+        for column in _differing(row, SUMMARY_COLUMN):
+            row.remarks.append(f"{column} from {SUMMARY_COLUMN[column]}")
             differing_rows.add(key)
     counts = [*_count_cells(ratings)] if tables.get(RATED) else []
     single_paradigms = {*PHENOMENON_OF, *REJECTED_UIDS}
@@ -231,8 +215,11 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
 # Ties
 PAIRS, TIED, SAME = "Pairs", "Ties", "Same sentence twice"
 WRONG, HALF = "Ties wrong (published)", "Ties half (corrected)"
-TIE_HEADS = {title: title.rpartition(" ")[::2] for title in (SAME, WRONG, HALF)}
-"""Headings of columns in two lines; the second has the last word."""
+TIE_HEADS = {
+    SAME: ("Same sentence", "twice"),
+    WRONG: ("Ties wrong", "(published)"),
+    HALF: ("Ties half", "(corrected)"),
+}
 MOST_PARADIGMS = 3
 """Number of paradigms that the table shows for each model: those with the most ties."""
 

@@ -88,7 +88,7 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
 def _table3_cells(
     rows: pd.DataFrame, labels: Labels, suffix: str = "", *, compared: bool = True
 ) -> Iterator[Cell]:
-    # ``suffix`` ends the names of rows. If ``compared``, cells stand for the printed numbers.
+    # ``suffix``: end of the names of rows; ``compared``: whether cells stand for printed numbers.
     for model, name in acc.model_names(rows, labels).items():
         for phenomenon, heading in HEADINGS.items():
             accuracies = acc.rows_of_model(rows, model, acc.paradigms_of(phenomenon))
@@ -106,13 +106,14 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
         where = {"method": labels.method, "lang": blimp.LANG, "benchmark": blimp.BENCHMARK}
         pooled = shared.read_plain(ACCURACIES, tables[acc.OWN][0])
         pooled = select(pooled, where | {"paradigm": ALL})
-        phenomena = {heading: key for key, heading in HEADINGS.items()}
-        phenomena[HEADINGS[acc.OVERALL]] = ALL
+        phenomenon_of_heading = {heading: key for key, heading in HEADINGS.items()}
+        phenomenon_of_heading[HEADINGS[acc.OVERALL]] = ALL
         cells: list[Cell] = []
         for cell in _table3_cells(rows, labels):
             cells.append(cell)
-            same_cell = {"model": cell.where["model"], "phenomenon": phenomena[cell.column]}
-            for _, row in select(pooled, same_cell).iterrows():
+            phenomenon = phenomenon_of_heading[cell.column]
+            of_cell = {"model": cell.where["model"], "phenomenon": phenomenon}
+            for _, row in select(pooled, of_cell).iterrows():
                 cell_key = (cell.row, f"{cell.column}, by pair")
                 where_row = {key: row[key] for key in (*acc.KEYS, "phenomenon")}
                 by_pair = shared.row_accuracy_cell(row, cell_key, where_row, text=acc.percent_text)
@@ -209,9 +210,10 @@ def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
     # Humans were not run again.
     model_rows = printed[printed["row"] != HUMAN]
     names = {model: name for model, name in labels.models.items() if model in {*model_rows["row"]}}
-    # Each model has a row as printed, and three more if the released results are there.
-    versions = (PRINTED,) if rows.empty else (PRINTED, "corrected", "run of 2021", "change")
-    titles = [f"{name}, {version}" for name in names.values() for version in versions]
+    # Each model has a row as printed, and three more if the released results are available.
+    further_versions = () if rows.empty else ("corrected", "run of 2021", "change")
+    versions = (PRINTED, *further_versions)
+    titles = [f"{name}, {version}" for name, version in product(names.values(), versions)]
     sections = [Section("Model", {title: title for title in titles}, [*HEADINGS.values()])]
     row_names = {model: f"{name}, {PRINTED}" for model, name in names.items()}
     printed_numbers = shared.printed_cells(model_rows, row_names, HEADINGS)
@@ -224,10 +226,10 @@ def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
             continue
         for phenomenon, heading in HEADINGS.items():
             accuracies = acc.rows_of_model(rows, model, acc.paradigms_of(phenomenon))
-            cell_keys = [(f"{name}, {version}", heading) for version in versions[1:]]
+            cell_keys = [(f"{name}, {version}", heading) for version in further_versions]
             cells += _compare_runs(accuracies, *cell_keys)
-    # A second section lists the paradigms that changed most. ``changes`` counts them by model.
-    changes: list[str] = []
+    # A second section lists the paradigms that changed most.
+    changes: list[str] = []  # numbers of changed paradigms, "GPT-2 43"
     if len(rows):
         wide = rows.pivot(index=["model", "paradigm"], columns="method", values="accuracy")
         # Accuracies over a thousand pairs have three digits; rounding removes floating-point noise.
@@ -315,12 +317,12 @@ def _statement_cell(
     ``key`` is a key of ``STATEMENTS``, or a model and the name of a contrast. ``rows``: accuracies
     of models and humans.
     """
-    statement = STATEMENTS.get(key) or _contrast(key[1], key[0])
-    subject = SUBJECTS.get(key[0]) or labels.models.get(key[0], key[0])
+    subject, number = key
+    statement = STATEMENTS.get(key) or _contrast(number, subject)
+    subject_name = SUBJECTS.get(subject) or labels.models.get(subject, subject)
     correlations = {f"r with {model}": f"r with {name}" for model, name in labels.models.items()}
-    number_name = {**labels.models, **correlations}.get(key[1], key[1])
-    cell_key = (f"{subject}: {number_name.replace('_', ' ')}", column)
-
+    number_name = {**labels.models, **correlations}.get(number, number)
+    cell_key = (f"{subject_name}: {number_name.replace('_', ' ')}", column)
     if statement.majority:
         released = acc.read_released(tables, [MAJORITY], rejected=not statement.paradigms)
         if released.empty:

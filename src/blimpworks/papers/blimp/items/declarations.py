@@ -48,11 +48,12 @@ class Draw(Strict):
         An example: ("subject", "who", ["noun", "phrase"]).
         """
         for key, field in type(self).model_fields.items():
+            # ``_names`` has marked the keys that name draws.
             if not isinstance(field.json_schema_extra, dict):
                 continue
+            categories = cast(list[str], field.json_schema_extra["names"])
             value = getattr(self, key)
             for name in (value,) if isinstance(value, str) else value or ():
-                categories = cast(list[str], field.json_schema_extra["names"])
                 yield field.alias or key, name, categories
 
 
@@ -430,7 +431,8 @@ FORMS_BY_CATEGORY: Mapping[str, FormGetters] = {
     "pronoun": {"": lambda pronoun: (pronoun.text,)},
     "wh": {"": lambda row: row},
 }
-"""Functions from a constituent to forms, by its category and the slot's name after the dot."""
+"""Functions from a constituent to forms, by its category and the slot's name after the dot. Forms
+called "swapped" have the other number."""
 
 
 def forms_of(constituent: Constituent, category: str, name: str) -> Forms:

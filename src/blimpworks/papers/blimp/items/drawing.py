@@ -4,9 +4,8 @@ A scheme has named draws such as "act: a verb; who: a noun that can be its subje
 ``Builder.draw`` returns the drawn constituents by name, which ``generate`` puts into sentences. A
 pool is the list of entries from which a draw chooses, all with the same probability (Warstadt et
 al. 2020, 3.1). A realisation is a verb's form with its auxiliary. Its counterpart has the other
-number: "has seen" for "have seen". ``classes`` are classes of nouns, such as ("person",). A verb
-accepts a noun as subject if the noun's classes satisfy the verb's restriction: ``accepts("person",
-("person",))``.
+number: "has seen" for "have seen". ``accepts(restriction, classes)`` tells whether a noun of these
+classes, such as ("person",), satisfies the restriction of a verb on its subject or object.
 """
 
 import random
@@ -24,6 +23,7 @@ from blimpworks.papers.blimp.items.lexicon import SAME, Adjective, Determiner, L
 NounGroups = dict[tuple[tuple[str, ...], Number], list[NounForm]]
 """Nouns by (classes, number). A restriction accepts all nouns of a group, or none of them."""
 PRESENT: dict[Number, entries.VerbForm] = {"sg": "third", "pl": "base"}
+OTHER_PRESENT: dict[entries.VerbForm, entries.VerbForm] = {"third": "base", "base": "third"}
 
 
 class Pools:
@@ -44,7 +44,7 @@ class Pools:
     def nouns(self, draw: declared.NominalDraw) -> NounGroups:
         """Group the nouns in the numbers that a draw allows."""
         groups: NounGroups = defaultdict(list)
-        # Types of nouns that a draw must ask for.
+        # Mass nouns, names and relational nouns are left out unless a draw asks for them.
         with_relational = draw.relational or "relational" in draw.tags
         for noun in self.lexicon.nouns:
             plural_type = "irregular" if noun.irregular else "regular"
@@ -67,8 +67,8 @@ class Pools:
     def verbs(self, draw: declared.VerbDraw) -> list[Verb]:
         """List the verbs that a draw allows if its subject and object are still open."""
         accepts = self.accepts
-        # Classes of nouns that ``subject_within`` excludes, so that no subject may have them.
-        excluded = [c for c in self.noun_classes if not accepts(draw.subject_within, c)]
+        # Nouns of classes that ``subject_within`` excludes must not be possible subjects.
+        excluded_classes = [c for c in self.noun_classes if not accepts(draw.subject_within, c)]
         return [
             verb
             for verb in self.lexicon.verbs
@@ -83,7 +83,7 @@ class Pools:
             and not (draw.distinct_past and verb.form("past") == verb.verb)
             and not (draw.distinct_participle and verb.form("participle") == verb.verb)
             and draw.particle in (None, bool(verb.particle))
-            and not any(accepts(verb.subject, classes) for classes in excluded)
+            and not any(accepts(verb.subject, classes) for classes in excluded_classes)
             and all(accepts(verb.subject, (name,)) for name in draw.subject_accepts.split())
         ]
 
@@ -144,8 +144,7 @@ class Pools:
         if chosen.auxiliary is not None:
             swapped = self.auxiliaries.get(chosen.auxiliary.swapped)
             return Realisation(swapped, chosen.negated, chosen.form) if swapped else None
-        other_forms = {PRESENT["sg"]: PRESENT["pl"], PRESENT["pl"]: PRESENT["sg"]}
-        form = other_forms.get(chosen.form)
+        form = OTHER_PRESENT.get(chosen.form)
         return Realisation(None, False, form) if form else None
 
     def all_agree(self, draw: declared.PredicateDraw) -> bool:
@@ -179,7 +178,7 @@ class Builder:
     def __init__(self, lexicon: Lexicon, scheme: declared.Scheme, source: random.Random) -> None:
         self.scheme, self.source, self.pools = scheme, source, Pools(lexicon)
         self.accepts = lexicon.classes.accepts
-        self._computed: dict[Any, Any] = {}
+        self._pools: dict[Any, Any] = {}
         # Constituents of the present pair by name; the scheme has their categories.
         self._drawn: dict[str, Any] = {}
 
@@ -191,10 +190,13 @@ class Builder:
         return self._drawn
 
     def _pool(self, key: Any, make: Callable[[], Member]) -> Member:
-        """Return the pool of ``key``, which is made once; a pool depends on nothing but its key."""
-        if key not in self._computed:
-            self._computed[key] = make()
-        return cast(Member, self._computed[key])
+        """Return the pool of ``key``, which must have all that the pool depends on; make it once.
+
+        The key is the name of the draw, perhaps with the classes of drawn nouns and their number.
+        """
+        if key not in self._pools:
+            self._pools[key] = make()
+        return cast(Member, self._pools[key])
 
     def _pick(
         self, name: str, pool: Sequence[Member], fits: Callable[[Member], bool] = lambda _: True
@@ -222,19 +224,18 @@ class Builder:
 
         key = (name, subjects, objects)
         pool = self._pool(key, lambda: [verb for verb in allowed if accepts_nouns(verb)])
-        taken = {verb.lexeme for verb in self._constituents(draw.unlike)}
-        return self._pick(name, pool, lambda verb: verb.lexeme not in taken)
+        unlike_verbs = {verb.lexeme for verb in self._constituents(draw.unlike)}
+        return self._pick(name, pool, lambda verb: verb.lexeme not in unlike_verbs)
 
-    def _noun(
-        self, name: str, draw: declared.NominalDraw, further: frozenset[str] = frozenset()
-    ) -> NounForm:
-        """Draw a noun; it must also satisfy the restrictions ``further``, such as "person"."""
-        restrictions = {verb.subject for verb in self._constituents(draw.subject_of)}
+    def _noun(self, name: str, draw: declared.NominalDraw, object_of: str = "") -> NounForm:
+        """Draw a noun. The restriction ``object_of``, such as "person", is added to the draw's."""
+        restrictions = {object_of}
+        restrictions |= {verb.subject for verb in self._constituents(draw.subject_of)}
         restrictions |= {verb.object for verb in self._constituents(draw.object_of)}
         restrictions |= {adjective.noun for adjective in self._constituents(draw.said_of)}
         if draw.of:
             restrictions.add(self._drawn[draw.of].entry.of)
-        restricting = frozenset(restrictions - {""}) | further
+        restricting = frozenset(restrictions - {""})  # an empty one restricts nothing
         number = None
         if draw.number_of:
             number = self._drawn[draw.number_of].number
@@ -251,21 +252,20 @@ class Builder:
             return forms
 
         pool = self._pool((name, restricting, number), list_accepted)
-        taken = {noun.entry for noun in self._constituents(draw.unlike)}
+        unlike_nouns = {noun.entry for noun in self._constituents(draw.unlike)}
         pronouns = {form for noun in self._constituents(draw.mismatch) for form in noun.reflexives}
-        return self._pick(
-            name, pool, lambda f: f.entry not in taken and pronouns.isdisjoint(f.reflexives)
-        )
+
+        def is_unlike(form: NounForm) -> bool:
+            return form.entry not in unlike_nouns and pronouns.isdisjoint(form.reflexives)
+
+        return self._pick(name, pool, is_unlike)
 
     def _phrase(self, name: str, draw: declared.PhraseDraw) -> NounForm | None:
-        """Draw a noun with its determiner, or a name; None for the object of a verb without one."""
-        further: frozenset[str] = frozenset()
-        if draw.complement_of:
-            verb = self._drawn[draw.complement_of]
-            if verb.frame == "intransitive":
-                return None
-            further = frozenset({verb.object} - {""})
-        noun = self._noun(name, draw, further)
+        """Draw a noun with its determiner, or a name; None as object of an intransitive verb."""
+        verb: Verb | None = self._drawn[draw.complement_of] if draw.complement_of else None
+        if verb and verb.frame == "intransitive":
+            return None
+        noun = self._noun(name, draw, verb.object if verb else "")
         if "name" in noun.entry.tags:
             return noun
         return replace(noun, determiner=self._determiner_of(name, draw.determiner, noun))
@@ -274,7 +274,7 @@ class Builder:
         return self._determiner_of(name, draw.among, self._drawn[draw.for_])
 
     def _determiner_of(self, name: str, among: str | tuple[str, ...], noun: NounForm) -> Determiner:
-        """Draw a determiner that the noun's number, or mass noun, allows."""
+        """Draw a determiner for a noun in its number, or for a mass noun."""
         countability = "mass" if noun.entry.mass else noun.number
         pool = self._pool(
             (name, "determiner", countability),
@@ -293,10 +293,10 @@ class Builder:
         if draw.like:
             copied: Realisation = self._drawn[draw.like].chosen
             if copied.auxiliary is not None:
-                fits = number in copied.auxiliary.numbers
+                agrees = number in copied.auxiliary.numbers
             else:
-                fits = copied.form in ("past", PRESENT[number])
-            chosen = copied if fits else self.pools.counterpart(copied)
+                agrees = copied.form in ("past", PRESENT[number])
+            chosen = copied if agrees else self.pools.counterpart(copied)
             if chosen and stative and chosen.form == "gerund":
                 chosen = None
         elif groups := self.pools.realisations(draw, number, stative):
@@ -313,35 +313,38 @@ class Builder:
             (name, nouns),
             lambda: [a for a in allowed if all(self.accepts(a.noun, c) for c in nouns)],
         )
-        taken = {adjective.adjective for adjective in self._constituents(draw.unlike)}
-        return self._pick(name, pool, lambda adjective: adjective.adjective not in taken)
+        unlike_adjectives = {adjective.adjective for adjective in self._constituents(draw.unlike)}
+        return self._pick(
+            name, pool, lambda adjective: adjective.adjective not in unlike_adjectives
+        )
 
     def _pronoun(self, name: str, draw: declared.PronounDraw) -> declared.Pronoun:
         """Draw a pronoun that can refer to a drawn noun, or that cannot (``mismatch``)."""
         number = draw.number
         if draw.number_unlike:
             number = OTHER_NUMBER[self._drawn[draw.number_unlike].number]
-        allowed = tuple(declared.CASES)
+        reflexives = tuple(declared.CASES)
         if draw.like:
-            noun = self._drawn[draw.like]
-            if number and isinstance(noun, NounForm):
-                noun = replace(noun, number=number)
-            allowed = noun.reflexives
-        taken = {form for drawn in self._constituents(draw.mismatch) for form in drawn.reflexives}
+            referent = self._drawn[draw.like]
+            if number and isinstance(referent, NounForm):
+                referent = replace(referent, number=number)
+            reflexives = referent.reflexives
+        mismatch = {form for noun in self._constituents(draw.mismatch) for form in noun.reflexives}
         pool = []
-        for form in allowed:
+        for form in reflexives:
             text = form if draw.case == "reflexive" else declared.CASES[form][draw.case]
             pronoun = declared.Pronoun(text, form)
-            if form not in taken and number in (None, pronoun.number):
+            if form not in mismatch and number in (None, pronoun.number):
                 pool.append(pronoun)
         return self._pick(name, pool)
 
     def _wh(self, name: str, draw: declared.WhDraw) -> Forms:
-        person = "person" in self._drawn[draw.for_].entry.classes
-        return (self._pick(name, (RELATIVES if draw.relative else INTERROGATIVES)[person]),)
+        is_person = "person" in self._drawn[draw.for_].entry.classes
+        return (self._pick(name, (RELATIVES if draw.relative else INTERROGATIVES)[is_person]),)
 
     def _choice(self, name: str, draw: declared.ChoiceDraw) -> Forms:
         among = draw.among
         if draw.of:
             among = draw.by_number.get(self._drawn[draw.of].number, among)
-        return self._pick(name, [(row,) if isinstance(row, str) else row for row in among])
+        rows = [(row,) if isinstance(row, str) else row for row in among]  # of one or more words
+        return self._pick(name, rows)

@@ -80,8 +80,8 @@ def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[tuple[str,
             if used not in categories:
                 yield f"draw.{name}.{key}", f"names {used!r}, which is not drawn before."
             elif categories[used] not in allowed:
-                category, *expected = map(_with_article, (categories[used], *allowed))
-                complaint = f"names {used!r}, {category}; expected {' or '.join(expected)}."
+                category, expected = categories[used], " or ".join(map(_with_article, allowed))
+                complaint = f"names {used!r}, {_with_article(category)}; expected {expected}."
                 yield f"draw.{name}.{key}", complaint
         categories[name] = draw.category
         if draw.category == "phrase" and draw.complement_of:
@@ -142,13 +142,12 @@ def _references(
         for word in draw.words:
             yield "words", word, fitting, file
     for draw_class, key, file in LEXICON_KEYS:
-        if isinstance(draw, draw_class):
-            value = getattr(draw, key)
-            if isinstance(value, str) and file == "determiners.tsv":
-                yield key, value, vocabulary[SETS], SETS
-            else:
-                for word in value.split() if isinstance(value, str) else value:
-                    yield key, word.removeprefix(EXCLUDED), vocabulary[file], file
+        value = getattr(draw, key) if isinstance(draw, draw_class) else ()
+        if isinstance(value, str) and file == "determiners.tsv":
+            yield key, value, vocabulary[SETS], SETS  # the name of a set
+            continue
+        for word in value.split() if isinstance(value, str) else value:
+            yield key, word.removeprefix(EXCLUDED), vocabulary[file], file
 
 
 def _without_counterpart(draw: draws.AnyDraw, scheme: draws.Scheme, pools: Pools) -> list[str]:
@@ -256,7 +255,12 @@ def make_sentence(template: str, drawn: Draws, scheme: draws.Scheme, sounds: Sou
     # One space between words, none before punctuation; the right article; an initial capital.
     text = " ".join(text.split()).replace("[ ", "[").replace(" ]", "]")
     text = re.sub(r" ([.,?])", r"\1", text)
-    text = ARTICLE.sub(lambda m: m[1] + sounds.article(m[3])[1:] + m[2] + m[3], text)
+
+    def correct_article(match: re.Match[str]) -> str:
+        letter, between, word = match.groups()
+        return letter + sounds.article(word).removeprefix("a") + between + word
+
+    text = ARTICLE.sub(correct_article, text)
     first = int(text.startswith("["))
     text = text[:first] + text[first : first + 1].upper() + text[first + 1 :]
     before, bracket, after = text.partition("[")
@@ -287,12 +291,12 @@ class Generator:
         # (two-prefix method).
         fields: dict[str, Any] = {}
         if method:
-            shared, varying = ("prefix", "word") if method == "one_prefix" else ("word", "prefix")
-            if getattr(good, shared) != getattr(bad, shared):
-                raise Redraw(f"the {shared} differs, which {method} needs to be the same")
-            fields[f"{method}_{shared}"] = getattr(good, shared)
+            equal, differing = ("prefix", "word") if method == "one_prefix" else ("word", "prefix")
+            if getattr(good, equal) != getattr(bad, equal):
+                raise Redraw(f"the {equal} differs, which {method} needs to be the same")
+            fields[f"{method}_{equal}"] = getattr(good, equal)
             for side, sentence in (("good", good), ("bad", bad)):
-                fields[f"{method}_{varying}_{side}"] = getattr(sentence, varying)
+                fields[f"{method}_{differing}_{side}"] = getattr(sentence, differing)
         if scheme.crucial_item is not None:
             item = make_sentence(scheme.crucial_item, drawn, scheme, sounds)
             fields["crucial_item"] = item.text.lower()

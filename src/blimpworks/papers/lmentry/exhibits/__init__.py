@@ -5,9 +5,9 @@ tables and the ``Labels``, and returns an exhibit: cells with their caption. A c
 text, with the formula and the filter of rows (``where``) that it is computed by.
 
 If ``labels.source`` is "measured", cells are computed from the campaign's tables. If it is
-"published", the paper prints them. Hidden cells (``printed`` is False) have texts of the authors'
-release, and numbers that are recomputed from other printed numbers. ``stands_for`` has the row and
-column of the printed number that a cell is compared with.
+"published", the paper prints them. Hidden cells (``printed`` is False) are compared with the
+printed ones: texts of the authors' release, and numbers that follow from other printed numbers. A
+cell's ``stands_for`` has the row and column of the printed number that it is compared with.
 """
 
 from pathlib import Path

@@ -20,13 +20,13 @@ from blimpworks.papers.lmentry import tasks
 OTHER = "Other Models"  # heading of models that the paper does not have
 PROMPTS_HEAD = "Prompts"  # heading of columns with numbers of prompts
 TOTAL = "Total"  # name of the row of all languages
-EVERY = "all"  # key of the same row in the printed numbers
+EVERY = "all"  # key of the row of all languages in the printed numbers
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read the models' accuracies by ``labels.method``; ``formulas`` shows some rows.
+    """Read the models' accuracies by ``labels.method``, of which formulas.py shows three.
 
-    Raises UserError without any.
+    Raises UserError if there are none.
     """
     where = {"benchmark": tasks.BENCHMARK, "model": [*labels.models]}
     return shared.read_accuracies(tables, where, labels.method)

@@ -34,8 +34,8 @@ COMPARED = ("eng", "por")
 BAR_GROUPS = {WEIGHT: ("open-weight", "#4D4D4D"), DATA: ("open-data", "#B3B3B3")}
 """Name in Figure 2, and shade of grey, of groups of models by their heading in Table 3."""
 LINE_COLOURS = (*style.PALETTE, "#000000", "#8C510A")
-# The x axis of a panel of Figure 2 has room for so many bars, so that a few bars are not wide.
-FEWEST_BARS = 6
+FEWEST_BARS = 6  # bars that the x axis of Figure 2 has room for, so that a few bars are not wide
+GROUP_GAP = 1.6  # between groups of bars in Figure 2; a bar and the space beside it are 1
 
 
 class Scores:
@@ -98,6 +98,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
             cells += scores.cells((common.language_name(lang, labels), name), lang, models)
     figure = style.new_figure(style.PAGE_INCHES, 2.6)
     panels = figure.subplots(1, 2, sharey=True)
+    # Languages that the paper does not have are added to the panels in turn.
     further = tuple(lang for lang in scores.languages if lang not in LANGUAGES)
     langs_of_panels = (PANELS[0] + further[::2], PANELS[1] + further[1::2])
     # The second panel goes on with the colours and markers after those of the first.
@@ -177,7 +178,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
                     mean.text, (span[1], mean.value), (2, 0), textcoords="offset points",
                     va="center", size=style.SMALL,
                 )  # fmt: skip
-            next_x += n + 1.6
+            next_x += n + GROUP_GAP
         axes.set_xticks([x for x, _ in ticks], [name for _, name in ticks], rotation=45, ha="right")
         for label in axes.get_xticklabels():
             label.set(rotation_mode="anchor", size=style.SMALL)

@@ -11,9 +11,9 @@ judging. Three of their rows:
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3, appendix A.2 and Table 8.
 
 The release rounds intermediate percentages: accuracies of tasks and of positions of the answer to a
-hundredth, accuracies of templates to a tenth, and robustness to a tenth before multiplication.
-Rounding changes printed digits. With it, the mean over tasks times Table 5's robustness is Table
-4's score in all 157 cases with all tasks. Without it, 66 of them could differ in the last digit.
+hundredth, accuracies of templates to a tenth, and robustness to a tenth before multiplication. This
+decides printed digits. For 157 scores of Table 4 the paper prints the accuracies of all tasks. Each
+is the mean of these times Table 5's rounded robustness. Without rounding, 66 could differ.
 """
 
 from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ def _evenness_by(
 
     ``condition``: "template" or "answer", as in the paradigm "template=2/answer=1".
     """
-    # The template or position of each row; NaN in rows that do not tell it apart.
+    # The template or position of each row; NaN in rows that are not of one template or position.
     values = rows["paradigm"].astype(str).str.extract(rf"(?:^|/){condition}=([^/]+)", expand=False)
     with_value = rows[values.notna() & rows["phenomenon"].isin(tasks)]
     keys = [with_value["phenomenon"].astype(str), values[with_value.index]]
@@ -63,10 +63,9 @@ def _evenness_by(
     hits = with_value["accuracy"] * with_value["n"]
     sums = with_value[["n"]].astype(float).assign(hits=hits).groupby(keys).sum()
     if condition == "template" and "method" in rows:
-        # Tasks with two arguments have rows by template and position, which divide by judged
-        # prompts (n). The release divides by the number of prompts in its settings, the same for
-        # each template. It follows from the accuracy on the task: hits of all templates ÷ accuracy
-        # ÷ number of templates.
+        # The release divides a template's hits by the number of prompts in its settings. Rows of
+        # tasks with two arguments have judged prompts (n) instead. The settings' number, the same
+        # for each template, is: hits of all templates ÷ accuracy on the task ÷ number of templates.
         published = rows[(rows["method"] == PUBLISHED) & (rows["paradigm"] == ALL)]
         on_tasks = published[published["phenomenon"].isin(ORDERED)]
         task_names = on_tasks["phenomenon"].astype(str)

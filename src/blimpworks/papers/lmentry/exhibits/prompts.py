@@ -51,14 +51,17 @@ def pack_cell(cell_key: tuple[str, str], text: str, lang: str, key: str, **more:
 
 
 def wording_differences(cells: Sequence[Cell]) -> list[str]:
-    """Return the row and the released text of each printed text that the release words otherwise.
+    """Return "row, released text" of each printed text that the release words otherwise.
 
-    ``cells`` has printed texts, and as hidden cells the release's texts that stand for them.
+    ``cells``: printed texts, and hidden cells with the release's texts that stand for them.
     """
     released: Mapping[object, str] = {c.stands_for: c.text for c in cells if not c.printed}
-    texts = [c for c in cells if c.printed and c.stands_for in released]
-    different = [c for c in texts if not same_wording(c.text, released[c.stands_for])]
-    return [f"{cell.row}, {released[cell.stands_for].rstrip('.')}" for cell in different]
+    different = []
+    for cell in cells:
+        text = released.get(cell.stands_for) if cell.printed else None
+        if text is not None and not same_wording(cell.text, text):
+            different.append(f"{cell.row}, {text.rstrip('.')}")
+    return different
 
 
 def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -68,7 +71,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
         packs = {pack.lang: pack for pack in map(read_pack, tables["packs"])}
         for _, row in shared.read_printed(tables, exhibit="table1").iterrows():
             cells.append(shared.printed_text_cell(row, (tasks.long_name(row["row"]), EXAMPLE)))
-            # A hidden cell has the release's wording: that of the first template that can give it.
+            # A hidden cell has the release's wording, by the first template that can give the text.
             task, pack = row["row"], packs[ENGLISH]
             for number, template in enumerate(pack.templates[task], start=1):
                 arguments = _arguments_of(template, as_typed(row["text"]))
@@ -116,7 +119,8 @@ def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
     "Which is bigger, {n1} or {n2}?" gives "Which is bigger, 3 or 7?" with {"n1": "3", "n2": "7"}.
     """
     # Make a regular expression of the template, with a group in place of each {argument}.
-    match = re.fullmatch(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(template)), text)
+    expression = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(template))
+    match = re.fullmatch(expression, text)
     if match is None:
         return None
     arguments: dict[str, Any] = {name: value.strip() for name, value in match.groupdict().items()}
@@ -166,8 +170,8 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
         caption_values["note"] = describe.entries["notes_of_tables"].get(table)
     else:
         key = "templates"
-        # Languages with the task, in the paper's order.
-        langs = common.languages_of(pd.DataFrame({"lang": [x for x in packs if numbers[x]]}))
+        with_task = [lang for lang in packs if numbers[lang]]
+        langs = common.languages_of(pd.DataFrame({"lang": with_task}))  # in the paper's order
         items = shared.read_plain(PROMPTS, tables["items"], ("lang", "phenomenon", "template"))
         items = items[items["phenomenon"] == task]
         for lang in langs:
@@ -272,14 +276,16 @@ def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw the campaign's numbers of prompts beside Table 54's, with reasons for differences."""
     items = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"])
     facts = labels.facts["lmentry_counts"]
-    most, default_reason = facts["per_template"], "not explained"
-    if most is not None:
-        default_reason = f"the campaign keeps at most {most:,} prompts of a template"
-    fields = ("variant", "task", "lang", "printed", "made")
-    reason_of_difference = {
-        tuple(difference[field] for field in fields): str(difference["reason"])
-        for difference in facts["differences"]
-    }
+    default_reason = "not explained"
+    if facts["per_template"] is not None:
+        default_reason = (
+            f"the campaign keeps at most {facts['per_template']:,} prompts of a template"
+        )
+    # Reasons by variant, task, language, printed number, and number of made prompts.
+    reason_of_difference: dict[tuple[Any, ...], str] = {}
+    for difference in facts["differences"]:
+        fields = ("variant", "task", "lang", "printed", "made")
+        reason_of_difference[tuple(difference[name] for name in fields)] = difference["reason"]
     printed = shared.by_place(shared.read_printed(tables, exhibit="table54"))
     sizes = items.groupby(["phenomenon", "lang"]).size()
     cells: list[Cell] = []

@@ -26,26 +26,15 @@ from blimpworks.exhibits import formulas as basic
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.items import ALL
+from blimpworks.papers.lmentry import tasks as lmentry
 from blimpworks.papers.lmentry.exhibits import common, describe, formulas
-from blimpworks.papers.lmentry.tasks import (
-    AVERAGE,
-    BENCHMARK,
-    DATA,
-    HEADS,
-    LANGUAGES,
-    MODELS,
-    TASK_TABLES,
-    TASKS,
-    TASKS_OF_TABLES,
-    WEIGHT,
-    task_name,
-)
+from blimpworks.papers.lmentry.tasks import DATA, HEADS, LANGUAGES, MODELS, TASKS, WEIGHT, task_name
 
 METRICS = {
     "table4": {"lms": ("LMS", formulas.SCORE), "accuracy": ("Acc.", formulas.MEAN_ACCURACY)},
     "table5": {"": ("", formulas.ROBUSTNESS)},
 }
-"""Heading and formula of each metric of Tables 4 and 5. Robustness, alone in Table 5, has no name.
+"""Metrics of Tables 4 and 5, {key: (heading, formula)}. Robustness, alone in Table 5, has no key.
 """
 
 
@@ -68,14 +57,16 @@ class ScoreColumn(NamedTuple):
         return " ".join(self.heading).rstrip()
 
 
-AVERAGE_ROW, AVERAGE_OF_ROWS = "Average", "Average of the rows"  # as printed; recomputed
+AVERAGE_ROW = "Average"  # as printed
+AVERAGE_OF_ROWS = "Average of the rows"  # recomputed
 NOT_IN_BASQUE = ("homophones", "rhyming_word_orthographically_different")
-# Formulas of the text's numbers, and the lists of keys that they apply to.
 _RANKS = [formulas.rank_of(f"{lang} lms", formulas.COLUMNS_BY_VALUE) for lang in LANGUAGES]
-_FORMULAS = [basic.COUNT, basic.LARGEST, formulas.SMALLEST, basic.QUOTIENT]
-_FORMULAS += [formulas.FIVE, formulas.LEAD, basic.of_row("value"), *_RANKS]
+_TEXT_FORMULAS = [basic.COUNT, basic.LARGEST, formulas.SMALLEST, basic.QUOTIENT]
+_TEXT_FORMULAS += [formulas.FIVE, formulas.LEAD, basic.of_row("value"), *_RANKS]
+# Computes numbers of the running text from printed tables, of which it may name these rows and
+# columns: "{languages}".
 RECOMPUTATION = shared.Recomputation(
-    dict.fromkeys(_FORMULAS, "{:.6g}"),
+    dict.fromkeys(_TEXT_FORMULAS, "{:.6g}"),
     {
         "languages": [*LANGUAGES],
         "new languages": [lang for lang in LANGUAGES if lang != "eng"],
@@ -108,7 +99,7 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
             name, billions = common.model_name(model, labels), sizes.get(model)
             stub[name] = {"Name": model, "Size": f"{billions:.3g}B" if billions else "unknown"}
             where: dict[str, Any] = {"phenomenon": [*HEADS], "paradigm": ALL}
-            where |= {"benchmark": BENCHMARK, "model": model, "method": labels.method}
+            where |= {"benchmark": lmentry.BENCHMARK, "model": model, "method": labels.method}
             for column, formula in (("Answers", basic.N_SUM), ("Languages", basic.LANGS)):
                 cell_key, source = (name, column), "accuracies"
                 cells.append(shared.formula_cell(rows, cell_key, formula, source, where, ",.0f"))
@@ -132,13 +123,14 @@ def score_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit:
         cells = _measured_scores(rows, labels, columns)
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
     filled = [column for column in columns if column.name in shown_columns]
+    # Codes of languages without any score or robustness; they may have accuracies.
     unscored = [c.heading[0] for c in columns if c.metric != "accuracy" and c not in filled]
     task_counts, incomplete = ("", []) if published else _task_counts(rows, labels)
+    counts = {"tasks": task_counts, "incomplete": incomplete, "unscored": sorted(unscored)}
     averages = {row: row for row in (AVERAGE_ROW, AVERAGE_OF_ROWS) if row in shown_rows}
     names = [column.name for column in filled]
-    rules, values = common.rules_of(labels), {"tasks": task_counts, "incomplete": incomplete}
     return Exhibit(
-        **describe(table, rules=rules, unscored=sorted(unscored), **values),
+        **describe(table, rules=common.rules_of(labels), **counts),
         cells=cells,
         heads={column.name: column.heading for column in filled if column.metric},
         sections=common.sections_of(models, labels, names, averages),
@@ -183,7 +175,7 @@ def _measured_scores(
             where = common.filter_for(lang, models_with_score, labels)
             mean = formulas.mean_over_models(formula)
             cell = shared.formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
-            cells.append(replace(cell, stands_for=(AVERAGE, column.key)))
+            cells.append(replace(cell, stands_for=(lmentry.AVERAGE, column.key)))
     return cells
 
 
@@ -196,15 +188,16 @@ def _published_scores(
 ) -> list[Cell]:
     """Return the printed cells of Table 4 or 5, and hidden cells with recomputed numbers."""
     row_names = {model: common.model_name(model, labels) for model in MODELS}
-    row_names[AVERAGE] = AVERAGE_ROW
+    row_names[lmentry.AVERAGE] = AVERAGE_ROW
     names = {column.key: column.name for column in columns}
     cells = shared.printed_cells(printed[printed["exhibit"] == table], row_names, names)
     for key, name in names.items():
         cell_key = (AVERAGE_OF_ROWS, name)
         where: dict[str, Any] = {"exhibit": table, "row": [*MODELS], "column": key}
         cell = shared.formula_cell(printed, cell_key, basic.MEAN, "published", where, ".1f")
-        cells.append(replace(cell, stands_for=(AVERAGE, key)))
-    # Compute each robustness from score and accuracy, or each score from accuracy and robustness.
+        cells.append(replace(cell, stands_for=(lmentry.AVERAGE, key)))
+    # Since a score is accuracy × robustness, compute Table 5 from Table 4's scores and accuracies,
+    # and Table 4's scores from its accuracies and Table 5.
     for lang, model in product(LANGUAGES, MODELS):
         score, accuracy = f"{lang} lms", f"{lang} accuracy"
         if table == "table5":
@@ -218,7 +211,7 @@ def _published_scores(
         cells.append(replace(cell, stands_for=(model, key), printed=False))
     if table == "table5":
         return cells
-    # Recompute accuracies where Tables 34 to 51 have all tasks of a language.
+    # Table 4's accuracy is the mean over tasks. Compute it where Tables 34 to 51 print all tasks.
     rows = common.read_accuracies(tables, labels)
     for lang, tasks in common.tasks_of(rows).items():
         key = f"{lang} accuracy"
@@ -242,12 +235,12 @@ FILTERED_BY_POS = ("ita", "spa", "glg", "cat", "eus", "por", "deu")
 
 def task_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit:
     """Draw one of Tables 34 to 51: accuracy of each model on one half of a language's tasks."""
-    lang = TASK_TABLES[table]
+    lang = lmentry.TASK_TABLES[table]
     language = LANGUAGES[lang]
     half = language.tables.index(table)
-    tasks = TASKS_OF_TABLES[half]
+    tasks = lmentry.TASKS_OF_TABLES[half]
     name_of = partial(common.model_name, labels=labels)
-    lost: list[str] = []  # numbers that our copy of the paper garbles: model and tasks
+    lost: list[str] = []  # models, each with the tasks whose numbers our copy of the paper garbles
     if labels.source == "published":
         models, names = [*MODELS], {task: task_name(task) for task in tasks}
         printed = shared.read_printed(tables, exhibit=table)
@@ -286,11 +279,27 @@ def task_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit:
     return Exhibit(**description, cells=cells, heads=heads, sections=sections)
 
 
-# Settings of Table 6: groups of models, each with its heading in Table 3 and its name in Table 6;
-# languages; and number of tasks at either end of the ranking.
+RANKED_LANGUAGES = ("eng", "ita")
 MODEL_GROUPS = {"open-weight": (WEIGHT, "Open-weight"), "open-data": (DATA, "Open-data")}
-RANKED = ("eng", "ita")
-TASKS_PER_END = 5
+"""Heading in Table 3, and name in Table 6, of groups of models by their key in printed numbers."""
+TASKS_PER_END = 5  # number of best tasks, and of worst tasks
+
+
+def _task_ranks(accuracies: pd.DataFrame, labels: Labels, lang: str, group: str) -> dict[str, Cell]:
+    """Return a hidden cell with the rank of each task, by mean accuracy of a group of models."""
+    heading, name = MODEL_GROUPS[group]
+    models = [model for model in common.models_of(accuracies) if common.group_of(model) == heading]
+    selected = basic.select_rows(accuracies, {"lang": lang, "model": models, "paradigm": ALL})
+    tasks = common.tasks_of(selected).get(lang, [])
+    where = common.filter_for(lang, models, labels, phenomenon=tasks, paradigm=ALL)
+    cells: dict[str, Cell] = {}
+    for task in tasks:
+        cell_key = (f"{common.language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
+        formula = formulas.rank_of(task, formulas.TASKS_BY_ACCURACY)
+        cell = shared.formula_cell(selected, cell_key, formula, "accuracies", where, ".1f")
+        n, stands_for = selected["model"].nunique(), (f"{lang} {group}", task)
+        cells[task] = replace(cell, n=n, printed=False, stands_for=stands_for)
+    return cells
 
 
 def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -298,42 +307,30 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
 
     A cell shows a task's name, and its value is the task's rank.
     """
-    rows, measured = common.read_accuracies(tables, labels), labels.source == "measured"
+    rows = common.read_accuracies(tables, labels)
+    ranks: dict[tuple[str, str], dict[str, Cell]] = {}  # by language and group, then by task
+    for lang, group in product(RANKED_LANGUAGES, MODEL_GROUPS):
+        ranks[lang, group] = _task_ranks(rows, labels, lang, group)
     cells: list[Cell] = []
-    rank_cells: list[Cell] = []  # hidden ranks of all tasks, for a comparison with the printed ones
-    for lang, (group, (heading, name)) in product(RANKED, MODEL_GROUPS.items()):
-        models = [model for model in common.models_of(rows) if common.group_of(model) == heading]
-        selected = basic.select_rows(rows, {"lang": lang, "model": models, "paradigm": ALL})
-        tasks = common.tasks_of(selected).get(lang, [])
-        where = common.filter_for(lang, models, labels, phenomenon=tasks, paradigm=ALL)
-        code = common.language_code(lang, labels)
-        n, ranks = selected["model"].nunique(), list[Cell]()
-        for task in tasks:
-            cell_key = (f"{code} {task_name(task)}", f"{name}, rank")
-            formula = formulas.rank_of(task, formulas.TASKS_BY_ACCURACY)
-            cell = shared.formula_cell(selected, cell_key, formula, "accuracies", where, ".1f")
-            stands_for = (f"{lang} {group}", task)
-            ranks.append(replace(cell, n=n, printed=False, stands_for=stands_for))
-        rank_cells += ranks
-        if not measured:
-            continue
-        # Tasks of equal rank are listed in the order of the paper.
-        in_order = sorted(zip(ranks, tasks, strict=True), key=lambda pair: pair[0].value)
-        for position, (cell, task) in enumerate(in_order, start=1):
-            row_and_column = _cell_of_rank(code, name, position, len(tasks))
-            if row_and_column:
-                row, column = row_and_column
-                text = task_name(task)
-                cells.append(replace(cell, row=row, column=column, text=text, printed=True))
-    if not measured:
+    if labels.source == "published":
         for _, printed in shared.read_printed(tables, exhibit="table6").iterrows():
             lang, group = printed["row"].split()
-            code, name = common.language_code(lang, labels), MODEL_GROUPS[group][1]
-            row_and_column = _cell_of_rank(code, name, int(printed["value"]), len(TASKS))
-            assert row_and_column is not None
-            cells.append(shared.printed_cell(printed, row_and_column))
+            position = _position(lang, group, int(printed["value"]), len(TASKS), labels)
+            assert position is not None
+            cells.append(shared.printed_cell(printed, position))
         listed = {cell.stands_for for cell in cells}
-        cells += [cell for cell in rank_cells if cell.stands_for in listed]
+        for by_task in ranks.values():
+            cells += [cell for cell in by_task.values() if cell.stands_for in listed]
+    else:
+        for (lang, group), by_task in ranks.items():
+            # Tasks of equal rank are listed in the order of the paper.
+            in_order = sorted(by_task.items(), key=lambda pair: pair[1].value)
+            for rank, (task, cell) in enumerate(in_order, start=1):
+                position = _position(lang, group, rank, len(in_order), labels)
+                if position:
+                    row, column = position
+                    named = replace(cell, row=row, column=column, text=task_name(task))
+                    cells.append(replace(named, printed=True))
     heads = {}
     for (_, name), end in product(MODEL_GROUPS.values(), ("top 5", "bottom 5")):
         heads[f"{name} {end}"] = (name, end)
@@ -341,15 +338,13 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
     return Exhibit(**description, cells=cells, heads=heads, textual=True)
 
 
-def _cell_of_rank(code: str, group: str, rank: int, n: int) -> tuple[str, str] | None:
-    """Return row and column of the task of a rank among ``n`` tasks; None for middle ranks.
-
-    ``code``: of the language; ``group``: name of the group of models.
-    """
+def _position(lang: str, group: str, rank: int, n: int, labels: Labels) -> tuple[str, str] | None:
+    """Return row and column of the task of a rank among ``n`` tasks; None for middle ranks."""
+    code, (_, name) = common.language_code(lang, labels), MODEL_GROUPS[group]
     if rank <= TASKS_PER_END:
-        return f"{code} {rank}", f"{group} top 5"
+        return f"{code} {rank}", f"{name} top 5"
     if rank > n - TASKS_PER_END:
-        return f"{code} {rank - n + TASKS_PER_END}", f"{group} bottom 5"
+        return f"{code} {rank - n + TASKS_PER_END}", f"{name} bottom 5"
     return None
 
 

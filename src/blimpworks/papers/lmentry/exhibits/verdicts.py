@@ -48,25 +48,24 @@ def _agreement_cells(
 ) -> Iterator[Cell]:
     """Yield a cell of agreement and one of kappa, in a row of a table; none without rows.
 
-    The numbers are means over the rows that ``where`` selects in the ``table`` of agreement. Kappa
-    is left out if one of these rows lacks it. The interval of a single row is that of the cells.
+    The numbers are means over the rows that ``where`` selects in the ``table`` of agreement. If it
+    selects one row, the cells have its 95 % intervals. Kappa is left out if a row lacks it.
     ``columns``: of agreement and of kappa. ``printed_row``: key of the row in the printed numbers.
     """
     rows = select_rows(table, where)
     if rows.empty:
         return
     agreement_column, kappa_column = columns
-    in_percent = 100 * rows[["low", "high"]]
-    measures = [("agreement", agreement_column, UNWEIGHTED, in_percent)]
+    measures = [("agreement", agreement_column, UNWEIGHTED, 100 * rows[["low", "high"]])]
     if rows["kappa"].notna().all():
-        interval = rows[["kappa_low", "kappa_high"]]
-        measures.append(("kappa", kappa_column, formulas.KAPPA, interval))
-    for measure, column, formula, interval in measures:
+        kappa_intervals = rows[["kappa_low", "kappa_high"]]
+        measures.append(("kappa", kappa_column, formulas.KAPPA, kappa_intervals))
+    for measure, column, formula, intervals in measures:
         fields: dict[str, Any] = {"n": int(rows["n"].sum())}
         if printed_row:
             fields["stands_for"] = (printed_row, measure)
-        if len(rows) == 1 and interval.notna().all(axis=None):
-            fields["low"], fields["high"] = interval.iloc[0]
+        if len(rows) == 1 and intervals.notna().all(axis=None):
+            fields["low"], fields["high"] = intervals.iloc[0]
         cell_key, source = (row_title, column), "annotation_agreement"
         yield formula_cell(rows, cell_key, formula, source, where, ".2f", **fields)
 
@@ -208,9 +207,10 @@ ARTEFACT_COLUMNS = (
     ArtefactColumn(("Accuracy", CORRECTED), formulas.BY_CORRECTED),
     ArtefactColumn(("Accuracy", "change"), formulas.CHANGE, form="+.1f"),
     ArtefactColumn(("Verdicts", "changed"), formulas.CHANGED, [*verdicts.CAUSES], ",.0f"),
-    # The change is the sum of the next seven columns: six reasons (``CAUSES``), and denominators.
-    ArtefactColumn(("No ASCII word", "right"), _SHARE, verdicts.VACUOUS, "+.1f"),  # by published
-    ArtefactColumn(("No ASCII word", "wrong"), _SHARE, verdicts.SCRIPT, "+.1f"),  # by published
+    # The change of accuracy is the sum of the next seven columns: six reasons (``CAUSES``), and
+    # denominators. Answers without an ASCII word are right or wrong by the published rules.
+    ArtefactColumn(("No ASCII word", "right"), _SHARE, verdicts.VACUOUS, "+.1f"),
+    ArtefactColumn(("No ASCII word", "wrong"), _SHARE, verdicts.SCRIPT, "+.1f"),
     ArtefactColumn(("Capital", "letters"), _SHARE, verdicts.CASE, "+.1f"),
     ArtefactColumn(("Yes", "or no"), _SHARE, verdicts.YES_NO, "+.1f"),
     ArtefactColumn(("Wording", "known"), _SHARE, verdicts.WORDING, "+.1f"),
@@ -262,7 +262,7 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
         tasks = [task for task in TASKS if (in_language["phenomenon"] == task).any()]
         language = common.language_name(lang, labels)
         of_languages += _verdict_cells(in_language, language, lang, tasks)
-        changes: list[tuple[float, list[Cell]]] = []  # size of the change, and cells, of each task
+        changes: list[tuple[float, list[Cell]]] = []  # change of accuracy and cells of each task
         for task in sorted(tasks):
             name = f"{common.language_code(lang, labels)} {task_name(task)}"
             cells = [*_verdict_cells(in_language, name, lang, [task])]
@@ -316,7 +316,7 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
         # Draw a line from the published to the corrected accuracy of each language.
         for y, lang in enumerate(langs):
             name = common.language_name(lang, labels)
-            if (name, f"{group}, {PUBLISHED}") not in values:
+            if (name, f"{group}, {PUBLISHED}") not in values:  # no such task in the language
                 axes.text(50, y, "none", ha="center", va="center", color=GREY, fontsize=6)
                 continue
             ends = [values[name, f"{group}, {method}"] for method in VARIANTS]

@@ -25,7 +25,7 @@ from blimpworks.papers.lmentry.tasks import LETTERS, TASKS
 from blimpworks.tables import PROMPTS, read_table
 
 FRAMES = 12
-"""Most sentences of which one word is replaced by the word of a prompt."""
+"""Number of the shortest sentences that become answers: a prompt's word replaces one of theirs."""
 MARKS = "\"'“”«»„‘’,.:;?!¿¡()…"
 """Characters at the ends of a word that are not part of it."""
 LETTER_COUNTS = (1, 2, 3)
@@ -93,23 +93,21 @@ def _part_of_sentence(row: Row, draw: random.Random) -> Variation | None:
     task, arguments = row["phenomenon"], row["arguments"]
     sentence_words = arguments["sentence"].split()
     bare = [word.strip(MARKS) for word in sentence_words]
-    first, last = 0, len(sentence_words) - 1
-    query = arguments.get("query")
+    last, query = len(sentence_words) - 1, arguments.get("query")
     if query is None:
         start = draw.randint(0, last // 2)
         end = draw.randint(start + last // 2, last)
+        answer_index = start if task == "first_word" else end
     else:
         if bare.count(query) != 1:
             return None
-        position = bare.index(query)
-        first = position if task == "word_after" else position - 1
-        last = first + 1
-        if first < 0 or last == len(sentence_words):
+        query_index = bare.index(query)
+        answer_index = query_index + (1 if task == "word_after" else -1)
+        if not 0 <= answer_index <= last:
             return None
-        start, end = draw.randint(0, first), draw.randint(last, len(sentence_words) - 1)
-    positions = {"first_word": start, "last_word": end, "word_after": last, "word_before": first}
-    answer = bare[positions[task]]
-    phrase = " ".join(sentence_words[start : end + 1]).strip(",;:")
+        start = draw.randint(0, min(query_index, answer_index))
+        end = draw.randint(max(query_index, answer_index), last)
+    phrase, answer = " ".join(sentence_words[start : end + 1]).strip(",;:"), bare[answer_index]
     return ("sentence", phrase, answer) if answer and end > start else None
 
 
@@ -182,13 +180,14 @@ def make_dialogues(
         for number in count():
             if made == most or failures == TRIES:
                 break
-            # First take the prompts themselves, then varied prompts.
-            item = rows[number] if number < len(rows) else vary(draw.choice(rows), pool, draw)
+            # First take the prompts themselves, then varied prompts. Only the latter may run out.
+            is_varied = number >= len(rows)
+            item = vary(draw.choice(rows), pool, draw) if is_varied else rows[number]
             if item and item["prompt"] in taken:
                 item = vary(item, pool, draw)
             answer = answer_to(item, pool, draw) if item and item["prompt"] not in taken else None
             if item is None or answer is None:
-                failures += number >= len(rows)
+                failures += is_varied
                 continue
             made, failures = made + 1, 0
             taken.add(item["prompt"])

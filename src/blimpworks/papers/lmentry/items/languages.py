@@ -98,9 +98,8 @@ def category_name(
     """Return a Basque category as template ``number`` of a task on categories has it.
 
     Words relate to an ``abstract`` category (art), but belong to any other category (animals), so
-    that phrases and cases differ. The release replaces "and" by "or" in a name. It then looks for
-    the new name in ``abstract``, and so misses names with "and". With ``correct``, the unchanged
-    name is looked for.
+    that phrases and cases differ. The release replaces "and" by "or" in a name, looks for the new
+    name in ``abstract``, and so misses names with "and". ``correct``: look for the unchanged name.
     """
     if task in ("most_associated_word", "least_associated_word"):
         case: Case = "absolutive_singular" if category in abstract else "absolutive_plural"

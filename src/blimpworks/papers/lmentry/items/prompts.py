@@ -78,12 +78,9 @@ def names_of(pack: Pack) -> list[str]:
 def _settings_number(task: Sampling, pack: Pack) -> int | None:
     """Return the number of a template's prompts by the settings; None if the resources decide it.
 
-    It depends on ``task.nominal``:
-
-    - a number: this number
-    - "made": None, since all prompts that the resources allow are made
-    - "drawn": ``size``; for letters of the release, the number of letters; None for the samplers in
-      ``EXHAUSTIVE``, which take all arguments
+    ``task.nominal`` is the number, "made" (None, since all prompts that the resources allow are
+    made) or "drawn". For "drawn" it is the number of letters for letters of the release; None for
+    other samplers in ``EXHAUSTIVE``, which take all arguments; ``size`` for the remaining ones.
     """
     if task.nominal != "drawn":
         return None if task.nominal == "made" else task.nominal
@@ -121,7 +118,7 @@ def prompts_of(
                 f"{pack.lang}: {name}: the resources allow no prompt; add words that it can be "
                 "drawn from, or take the task's templates out of the language pack."
             )
-        kept = evenly(numbered, options.per_template)
+        kept = evenly(numbered, options.per_template)  # at equal distances
         nominal = nominal_of(declared, pack, len(numbered), len(kept))
         task, corrected = task_of(name), declared.wording == "corrected"
         templates = range(1, len(pack.templates[task]) + 1)

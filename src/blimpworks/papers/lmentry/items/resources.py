@@ -28,9 +28,10 @@ ONE_LIST = "nouns-by-category.json"
 """The single file that English has in place of ``CATEGORIES`` and ``NOUNS``."""
 FORMS = ("plurals.json", "verbs_ing.json")
 UNAMBIGUOUS = "phonetically_unambiguous_words.json"
-SOUND_ALIKE, DISTRACTORS = ("word", "homophone"), ("easy1", "easy2", "semantic1", "semantic2")
+SOUND_ALIKE = ("word", "homophone")  # columns of two words that sound alike
+DISTRACTORS = ("easy1", "easy2", "semantic1", "semantic2")
+"""Columns of words that do not sound like these: easy ones, and words of related meaning."""
 HOMOPHONE_COLUMNS = (*SOUND_ALIKE, *DISTRACTORS)
-"""Two words that sound alike, and distractors: easy ones, and words of related meaning."""
 PLACEHOLDERS = frozenset({"german sentence"})
 Groups = Mapping[str, Sequence[str]]
 """Words of each category or rhyme group, by its name."""
@@ -142,11 +143,12 @@ def cleaned(resources: Resources) -> Resources:
 
     homophones = []
     for row in resources.homophones:
-        pair, distractors = (
-            {n: _tidy(row[n]) for n in names} for names in (SOUND_ALIKE, DISTRACTORS)
-        )
-        # A distractor must not be one of the two words.
-        homophones.append(pair | {n: w for n, w in distractors.items() if w not in pair.values()})
+        tidy_row = {name: _tidy(word) for name, word in row.items()}
+        alike = [tidy_row[name] for name in SOUND_ALIKE]
+        for name in DISTRACTORS:
+            if tidy_row[name] in alike:
+                del tidy_row[name]
+        homophones.append(tidy_row)
     return replace(
         resources,
         lexicon=words_of(resources.lexicon),

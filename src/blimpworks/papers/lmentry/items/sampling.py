@@ -5,7 +5,8 @@ returns a dictionary for each prompt, such as
 
     {"answer": "cat", "distractor": "house", "answer_index": 0, "word1": "cat", "word2": "house"}
 
-It calls the task's sampler, which returns a list of all arguments, or yields draws without end.
+Some tasks have a sampler that returns a list of all arguments. Others have one that yields draws
+without end, of which ``draw`` takes different ones.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 1 and 8, appendices A.2
 and A.3, and the benchmark's released code: the same order of draws gives the same arguments from
@@ -96,7 +97,7 @@ def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:
 def draw_words(source: Source, rng: Random) -> list[Arguments]:
     """Sample words, then drop words of other parts of speech than the task's.
 
-    Only in tasks on the first or last letter there is an answer, which is that letter.
+    Arguments of a task on the first or last letter have this letter as answer, others have none.
     """
     task = source.task
     drawn = []
@@ -181,7 +182,7 @@ def draw_associated(source: Source, rng: Random) -> Draws:
                 yield None
                 continue
         answer = rng.choice(answers)
-        number = rng.choice((LIST_LENGTH - 1,))  # the release draws here too
+        number = rng.choice((LIST_LENGTH - 1,))  # takes a random number, as the release does
         distractors = rng.sample(distractors_pool, number)
         index = rng.choice(range(number + 1))
         category = distractor_group if task.opposite else answer_group
@@ -209,7 +210,7 @@ def draw_category(source: Source, rng: Random) -> Draws:
         # The draws have the order of the release.
         category = rng.choice(names)
         n_outside = rng.choice(task.distractors)  # words that are not of the category
-        number = rng.choice((LIST_LENGTH,))  # the release draws here too
+        number = rng.choice((LIST_LENGTH,))  # takes a random number, as the release does
         category_words = rng.sample(groups[category], number - n_outside)
         distractors, positions = [], []
         if n_outside:
@@ -272,9 +273,9 @@ def draw_rhymes(source: Source, rng: Random) -> Draws:
             continue
         distractor, index = rng.choice(distractor_pool), rng.choice((0, 1))
         # For this relation the release takes no two draws that differ in the distractor only.
-        middle = () if task.relation == "different" else (distractor,)
+        compared = () if task.relation == "different" else (distractor,)
         arguments = {"query": query, **pair(answer, distractor, index)}
-        yield Draw((query, answer, *middle, index), arguments)
+        yield Draw((query, answer, *compared, index), arguments)
 
 
 def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
@@ -294,56 +295,69 @@ def draw_order(source: Source, rng: Random) -> Draws:
     same. As in the release, the order of words with far or consecutive letters is drawn last.
     """
     task, alphabet = source.task, source.alphabet
-    # Words by their first letter, and the letters in the order by which distance is measured.
     letter_of = alphabet.initial if task.initials == "alphabet" else itemgetter(0)
-    groups: dict[str, list[str]] = defaultdict(list)
+    groups: dict[str, list[str]] = defaultdict(list)  # words by their first letter
     for word in source.words:
         if letter := letter_of(word):
             groups[letter].append(word)
     orders = {"alphabet": [*alphabet.initials], "found": [*groups]}
     letters = orders.get(task.initials, [*ascii_lowercase])
-    present = [letter for letter in letters if letter in groups]
-
     if task.relation == "consecutive":
-        following = dict(pairwise(letters))
-        followed = [letter for letter in present if following.get(letter) in groups]
-        while True:
-            letter = rng.choice(followed)
-            word, partner = rng.choice(groups[letter]), rng.choice(groups[following[letter]])
-            yield _in_random_order(word, partner, rng)
+        return _draw_consecutive(letters, groups, rng)
     if task.relation == "far":
-        distance = min(FAR, len(letters) // 2)
-        rank = {letter: number for number, letter in enumerate(letters)}
-        early = [letter for letter in present if rank[letter] < distance]
-        late = [letter for letter in present if rank[letter] >= distance]
-        while True:
-            first = rng.choice((False, True))
-            letter = rng.choice(early if first else late)
-            word, opposite = rng.choice(groups[letter]), late if first else early
-            distant = [x for x in opposite if abs(rank[x] - rank[letter]) >= distance]
-            if not distant:
-                yield None
-                continue
-            partner = rng.choice(groups[rng.choice(distant)])
-            yield _in_random_order(*(word, partner) if first else (partner, word), rng)
-    # In the release, two words with the same first letter may begin with any character.
-    shared_letters = [letter for letter, members in groups.items() if len(members) > 1]
-    allowed_letters = {"ascii": [*ascii_lowercase], "alphabet": [*groups]}.get(task.initials)
-    candidates = [
-        w for w in source.words if allowed_letters is None or letter_of(w) in allowed_letters
-    ]
+        return _draw_far(letters, groups, rng)
+
     key = alphabet.key if task.order == "alphabet" else None
+    if task.relation == "any":
+        allowed_letters = {"ascii": {*ascii_lowercase}, "alphabet": {*groups}}.get(task.initials)
+        candidates = source.words
+        if allowed_letters is not None:
+            candidates = [word for word in candidates if letter_of(word) in allowed_letters]
+        return _draw_first(lambda: rng.sample(candidates, 2), key)
+    if task.relation == "same":
+        # In the release, these words may begin with any character.
+        repeated = [letter for letter, members in groups.items() if len(members) > 1]
+        return _draw_first(lambda: rng.sample(groups[rng.choice(repeated)], 2), key)
+    present = [letter for letter in letters if letter in groups]
+    return _draw_first(lambda: [rng.choice(groups[x]) for x in rng.sample(present, 2)], key)
+
+
+def _draw_first(draw_two: Callable[[], list[str]], key: Callable[[str], Any] | None) -> Draws:
+    # The first word by the sort ``key`` (None for code points) is the answer.
     while True:
-        if task.relation == "any":
-            word, partner = rng.sample(candidates, 2)
-        elif task.relation == "same":
-            word, partner = rng.sample(groups[rng.choice(shared_letters)], 2)
+        word, partner = draw_two()
+        if min(word, partner, key=key) == word:
+            yield Draw((word, partner), pair(word, partner, 0))
         else:
-            word, partner = (rng.choice(groups[x]) for x in rng.sample(present, 2))
-        word_is_first = min(word, partner, key=key) == word
-        yield Draw(
-            (word, partner), pair(word, partner, 0) if word_is_first else pair(partner, word, 1)
-        )
+            yield Draw((word, partner), pair(partner, word, 1))
+
+
+def _draw_consecutive(letters: Sequence[str], groups: Groups, rng: Random) -> Draws:
+    following = dict(pairwise(letters))
+    followed = [x for x in letters if x in groups and following.get(x) in groups]
+    while True:
+        letter = rng.choice(followed)
+        word, partner = rng.choice(groups[letter]), rng.choice(groups[following[letter]])
+        yield _in_random_order(word, partner, rng)
+
+
+def _draw_far(letters: Sequence[str], groups: Groups, rng: Random) -> Draws:
+    distance = min(FAR, len(letters) // 2)
+    rank = {letter: number for number, letter in enumerate(letters)}
+    early = [letter for letter in letters[:distance] if letter in groups]
+    late = [letter for letter in letters[distance:] if letter in groups]
+    while True:
+        is_early = rng.choice((False, True))
+        letter = rng.choice(early if is_early else late)
+        word = rng.choice(groups[letter])
+        opposite = late if is_early else early
+        distant = [x for x in opposite if abs(rank[x] - rank[letter]) >= distance]
+        if not distant:
+            yield None
+            continue
+        partner = rng.choice(groups[rng.choice(distant)])
+        answer, distractor = (word, partner) if is_early else (partner, word)
+        yield _in_random_order(answer, distractor, rng)
 
 
 def _in_random_order(answer: str, distractor: str, rng: Random) -> Draw:
@@ -363,7 +377,7 @@ def draw_lengths(source: Source, rng: Random) -> Draws:
     fold = str.casefold if task.letters_only else str
     usable = [word for word in usable if len({*fold(word)}) == len(fold(word))]
     if task.difference is not None:
-        yield from _lengths_that_differ(usable, task, rng)  # endless
+        yield from _lengths_that_differ(usable, task, task.difference, rng)  # without end
     best = min if task.opposite else max
     while True:
         drawn = rng.sample(usable, 2)
@@ -376,10 +390,11 @@ def draw_lengths(source: Source, rng: Random) -> Draws:
         yield Draw(tuple(drawn), arguments | {"word_lengths": lengths})
 
 
-def _lengths_that_differ(usable: Sequence[str], task: Sampling, rng: Random) -> Draws:
-    """Draw two words whose lengths differ by the letters that the task's ``difference`` allows."""
-    assert task.difference is not None
-    least, most = task.difference
+def _lengths_that_differ(
+    usable: Sequence[str], task: Sampling, difference: tuple[int, int], rng: Random
+) -> Draws:
+    """Draw two words whose lengths differ by at least and at most so many letters."""
+    least, most = difference
     by_length: dict[int, list[str]] = defaultdict(list)
     for word in usable:
         by_length[len(word)].append(word)

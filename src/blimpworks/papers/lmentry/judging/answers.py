@@ -9,9 +9,9 @@ an answer:
     corrected rules: mask          A is bigger than D           (A, D: one character for each role)
     published rules: put_brackets  <A>7</A> is bigger than <D>3</D>
 
-The authors' release instead inserts each prompt's arguments into the patterns. There, an argument
-may overlap another, or be a word of the pattern ("the first word is *the*"). Published rules give
-the same results, because brackets keep the text of arguments.
+The authors' release instead inserts each prompt's arguments into the patterns. An argument may then
+also match a word of a pattern ("the first word is *the*"), and arguments may overlap. Brackets
+allow the same matches, because they keep the arguments' text.
 """
 
 import re
@@ -37,14 +37,14 @@ other: a word of a list that is not the answer; answer_ergative and others with 
 argument with a Basque ending; answer_rewritten: the argument after the release has exchanged
 "more" and "less" in it; listed1 to listed5: the words of a list.
 """
-_WITH_CASE = [name for name in ROLE_NAMES if "_" in name and not name.endswith("_rewritten")]
-DECLINED_ROLES = {name: tuple(name.split("_")) for name in _WITH_CASE}
+_NAMES_WITH_CASE = [name for name in ROLE_NAMES if "_" in name and not name.endswith("_rewritten")]
+DECLINED_ROLES = {name: tuple(name.split("_")) for name in _NAMES_WITH_CASE}
 """(argument, case) of each declined role, such as answer_ergative: (answer, ergative)."""
 ROLE_CHARACTERS = "".join(ROLE.values())
+ANSWER, DISTRACTOR, OTHER = ROLE["answer"], ROLE["distractor"], ROLE["other"]
 PLACEHOLDER = chr(0xE000 + len(ROLE_NAMES))
-"""Character in place of a text that must not be taken for an argument."""
-_EITHER = f"[{ROLE['answer']}{ROLE['distractor']}]"
-EITHER_ROLES = dict.fromkeys(("word1", "word2", "n1", "n2"), _EITHER)
+"""Stand-in for a text that the next step must not change or divide, and that is put back later."""
+EITHER_ROLES = dict.fromkeys(("word1", "word2", "n1", "n2"), f"[{ANSWER}{DISTRACTOR}]")
 """Regular expressions of roles that match either of a prompt's two arguments."""
 Arguments = Mapping[str, Any]
 """A prompt's arguments by name, such as {"answer": 7, "distractor": 3}."""
@@ -69,8 +69,8 @@ _SYNTAX = re.compile(r"[.?*+()\[\]{}|^$\\]")
 def read_like_release(text: str, role: str) -> Iterator[Argument]:
     """Yield the texts that match an argument, which the release reads as a regular expression.
 
-    Brackets only group. A final ``?`` makes a letter optional: "a word?" gives "a word" and "a
-    wor". A text with other syntax is yielded as an expression.
+    Brackets only group: "(a) word" gives "a word". A final ``?`` makes a letter optional: "a word?"
+    gives "a word" and "a wor". A text with other syntax ("a w*rd") is yielded as an expression.
     """
     plain = text.replace("(", "").replace(")", "")
     forms = (plain[:-1], plain[:-2]) if plain.endswith("?") else (plain,)
@@ -80,22 +80,33 @@ def read_like_release(text: str, role: str) -> Iterator[Argument]:
         yield from (Argument(form, role) for form in forms)
 
 
+def _divides_word(text: str, index: int) -> bool:
+    return 0 < index < len(text) and text[index - 1].isalnum() and text[index].isalnum()
+
+
+def _is_word_boundary(text: str, index: int) -> bool:
+    # As \b in the release's patterns: a letter or digit is on one side, and none on the other.
+    before = index > 0 and text[index - 1].isalnum()
+    after = index < len(text) and text[index].isalnum()
+    return before != after
+
+
 def find_word_end(text: str, start: int, end: int, particles: Particles) -> int:
     """Return the end of the word ``text[start:end]``, or of this word with one of ``particles``.
 
-    Returns -1 if ``text[start:end]`` is inside of a longer word: "cat" in "cats".
+    Returns -1 if ``text[start:end]`` is inside a longer word. For "cat" without particles, the end
+    is 3 in "cat, dog" and -1 in "cats" or "bobcat". With the particle "s", it is 4 in "cats".
     """
-    if start and text[start].isalnum() and text[start - 1].isalnum():
+    if _divides_word(text, start):
         return -1
-    if end == len(text) or not text[end].isalnum() or not text[end - 1].isalnum():
+    if not _divides_word(text, end):
         return end
     if end - start < 2 and text[start:end].isascii():
         return -1  # a single letter has no particle: Basque "da" is not "d" with a particle
     for particle in particles:
-        if text.startswith(particle, end):
-            word_end = end + len(particle)
-            if word_end == len(text) or not text[word_end].isalnum():
-                return word_end
+        end_with_particle = end + len(particle)
+        if text.startswith(particle, end) and not _divides_word(text, end_with_particle):
+            return end_with_particle
     return -1
 
 
@@ -116,9 +127,12 @@ def has_word(text: str, word: str, particles: Particles = ()) -> bool:
 def replace_word(text: str, argument: Argument, marks: str, particles: Particles = ()) -> str:
     """Replace each occurrence of an argument, and ``marks`` around it, by its role's character.
 
-    Marks are quotation marks and stops. Only sentences are found inside words. Particles are kept.
+    An argument is a word, perhaps with a particle, which is kept. Only a sentence may begin or end
+    inside a word. With the role A and the particle "s", the word "cat" is replaced so: 'is "cat"?
+    cats, bobcat' becomes 'is A? As, bobcat'.
     """
-    role, fragments, copied_to = argument.role, list[str](), 0
+    role, fragments = argument.role, list[str]()
+    copied_to = 0  # end of the text that ``fragments`` has already
     for start, end in _occurrences(text, argument.text):
         is_word = role == ROLE["sentence"] or find_word_end(text, start, end, particles) >= 0
         if start < copied_to or not is_word:
@@ -133,23 +147,25 @@ def replace_word(text: str, argument: Argument, marks: str, particles: Particles
 def mask(text: str, to_find: Iterable[Argument], marks: str, particles: Particles = ()) -> str:
     """Replace arguments, one after the other, by the characters of their roles."""
     for argument in to_find:
-        # No pattern has the role ``other``, so these words need no particles.
-        allowed = () if argument.role == ROLE["other"] else particles
-        text = replace_word(text, argument, marks, allowed)
+        # Other words are found without particles only, since no pattern contains ``{other}``.
+        endings = () if argument.role == OTHER else particles
+        text = replace_word(text, argument, marks, endings)
     return text
 
 
-_FIRST = 0xE100
-CLOSE = {role: chr(_FIRST + number) for number, role in enumerate(ROLE.values())}
-OPEN = {role: chr(_FIRST + len(ROLE_NAMES) + number) for number, role in enumerate(ROLE.values())}
-"""Brackets for each role's character. A closing bracket sorts before any opening one."""
+_FIRST_CLOSE, _FIRST_OPEN = 0xE100, 0xE100 + len(ROLE_NAMES)
+CLOSE = {role: chr(_FIRST_CLOSE + number) for number, role in enumerate(ROLE.values())}
+OPEN = {role: chr(_FIRST_OPEN + number) for number, role in enumerate(ROLE.values())}
+"""Opening bracket of each role's character; ``CLOSE`` has the closing ones. Closing brackets have
+lower code points, so that ``put_brackets`` sorts them before opening ones at the same position."""
 BRACKETS = f"{CLOSE[ROLE[ROLE_NAMES[0]]]}-{OPEN[ROLE[ROLE_NAMES[-1]]]}"
 """Range of all brackets, for use in a character class."""
 ANY_BRACKETS = f"[{BRACKETS}]*"
 """Expression of any number of brackets. Patterns allow these after each character, since a word of
 a pattern may also be an argument."""
 SPACE = rf"(?:[^a-z0-9{BRACKETS}]{ANY_BRACKETS})"
-"""Expression of the release's space between words: any character but ASCII letters and digits."""
+"""Expression of what separates words in the release: any character but ASCII letters and digits,
+with any brackets after it."""
 _INSIDE_WORDS = {ROLE[name] for name in ("sentence", *LISTED_ROLES)}
 
 
@@ -177,14 +193,10 @@ def find_spans(
     else:
         spans = [*_occurrences(text, argument.text, overlap=not inside_words)]
     for start, end in spans:
-        # A word boundary has a letter or digit on one side only.
-        at_boundaries = all(
-            (index > 0 and text[index - 1].isalnum())
-            != (index < len(text) and text[index].isalnum())
-            for index in (start, end)
-        )
-        has_particle = bool(particles) and find_word_end(text, start, end, particles) >= 0
-        if inside_words or at_boundaries or has_particle:
+        is_word = _is_word_boundary(text, start) and _is_word_boundary(text, end)
+        if particles and not is_word:
+            is_word = find_word_end(text, start, end, particles) >= 0
+        if inside_words or is_word:
             yield start, end
 
 
@@ -195,27 +207,27 @@ def put_brackets(
 
     If two texts of one role begin at the same position, the first in ``to_find`` gets brackets.
     """
-    end_of: dict[tuple[int, str], int] = {}  # end of an occurrence, by start and opening bracket
-    empty: list[tuple[int, str]] = []  # start and brackets of occurrences of an empty text
+    end_of: dict[tuple[int, str], int] = {}  # end of each occurrence, by its start and role
+    insertions: list[tuple[int, str]] = []  # brackets to insert, each after its position in text
     for argument in to_find:
-        opening = OPEN[argument.role]
+        role = argument.role
         for start, end in find_spans(text, argument, particles, anywhere=anywhere):
             if start < end:
-                end_of.setdefault((start, opening), end)
-            elif (start, opening) not in end_of:
-                empty.append((start, opening + CLOSE[argument.role]))
-    # In ``CLOSE``, brackets are len(ROLE_NAMES) code points below those in ``OPEN``, so that they
-    # are sorted first. For "<A>7</A>", ``end_of`` is {(0, "<A>"): 1}, ``closing`` [(1, "</A>")].
-    closing = [(end, chr(ord(opening) - len(ROLE_NAMES))) for (_, opening), end in end_of.items()]
+                end_of.setdefault((start, role), end)
+            elif (start, role) not in end_of:
+                # The argument is an expression that matches an empty text, such as "a*".
+                insertions.append((start, OPEN[role] + CLOSE[role]))
+    for (start, role), end in end_of.items():
+        insertions += [(start, OPEN[role]), (end, CLOSE[role])]
     fragments, copied_to = [], 0
-    for position, bracket in sorted([*end_of, *closing, *empty]):
-        fragments += [text[copied_to:position], bracket]
+    for position, brackets in sorted(insertions):
+        fragments += [text[copied_to:position], brackets]
         copied_to = position
     return "".join([*fragments, text[copied_to:]])
 
 
 def between_brackets(role: str) -> str:
-    """Return the expression of any text between a role's brackets."""
+    """Return the expression of a role's brackets with any text between them."""
     return f"{OPEN[role]}[^{CLOSE[role]}]*{CLOSE[role]}"
 
 
@@ -224,15 +236,14 @@ CORRECTED_MARKS = "\"'.,“”‘’«»„‚「」『』…"
 _SPACES = re.compile("  +")
 _BLANK = re.compile(r"\s+")
 _MARKUP = "*`#_\u200b\u200c\u200d\u2060\ufeff"  # of Markdown, and invisible characters
-# Characters of roles and brackets, which are removed if a model writes them.
-_PRIVATE = ROLE_CHARACTERS + "".join(CLOSE.values()) + "".join(OPEN.values())
-_NO_ROLES = str.maketrans(dict.fromkeys(_PRIVATE, " "))
+# A model may write characters that mark arguments. They are replaced by spaces.
+_PRIVATE = ROLE_CHARACTERS + "".join(CLOSE.values()) + "".join(OPEN.values()) + PLACEHOLDER
+_PRIVATE_TO_SPACE = str.maketrans(dict.fromkeys(_PRIVATE, " "))
 _STRAIGHT = str.maketrans(dict.fromkeys("“”„", '"') | {"’": "'"})
-# _PLAIN removes markup, and _ODD_TEXT finds what normalising changes except case. _FRENCH has
-# quotation marks, and spaces before punctuation, with their replacements.
-_PLAIN = str.maketrans(dict.fromkeys(_MARKUP) | {PLACEHOLDER: " "}) | _NO_ROLES | _STRAIGHT
-_ODD_TEXT = re.compile(rf"[^\S ]|  | [!?:;]|[{re.escape(_MARKUP)}“”„’«»{_PRIVATE}{PLACEHOLDER}]")
-_FRENCH = (("« ", '"'), ("«", '"'), (" »", '"'), ("»", '"'), *((f" {x}", x) for x in "!?:;"))
+_TO_PLAIN = str.maketrans(dict.fromkeys(_MARKUP)) | _PRIVATE_TO_SPACE | _STRAIGHT
+_FRENCH_MARKS = (("« ", '"'), ("«", '"'), (" »", '"'), ("»", '"'), *((f" {c}", c) for c in "!?:;"))
+# All these, and white space other than single spaces. Few answers have any.
+_TO_NORMALISE = re.compile(rf"[^\S ]|  | [!?:;]|[{re.escape(_MARKUP)}“”„’«»{_PRIVATE}]")
 ASCII_WORD = re.compile(r"\b[a-z]+\b")
 ASCII_TOKEN = re.compile(r"\b[a-z\d]+\b")
 WORD = re.compile(r"[^\W_]+(?:[-'’·][^\W_]+)*")
@@ -243,19 +254,19 @@ LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 def normalise_published(text: str) -> str:
     """Normalise as the release does: lower case, single spaces, spaces in place of underscores."""
     if not text.isascii():
-        text = text.translate(_NO_ROLES)
+        text = text.translate(_PRIVATE_TO_SPACE)
     return _SPACES.sub(" ", text.strip().lower()).replace("_", " ")
 
 
 def normalise_corrected(text: str) -> str:
     """Normalise to NFC, lower case and straight quotes; remove markup, and spaces as in "oui !"."""
     text = unicodedata.normalize("NFC", text)
-    if not _ODD_TEXT.search(text):
+    if not _TO_NORMALISE.search(text):
         return text.strip().lower()
-    lines = text.translate(_PLAIN).lower().splitlines()
+    lines = text.translate(_TO_PLAIN).lower().splitlines()
     trimmed = (_BLANK.sub(" ", line).strip() for line in lines)
     plain = "\n".join(line for line in trimmed if line)
-    for french, usual in _FRENCH:
+    for french, usual in _FRENCH_MARKS:
         plain = plain.replace(french, usual)
     return plain
 
@@ -270,9 +281,9 @@ LONGER_NUMBER = re.compile(r"(?<!\w)[-−]\d++(?:[.,]\d++)*+|(?<!\d)\d++(?:[.,]\
 """Number with a sign, point or comma: in "−7" and "7.5", the argument 7 is not found."""
 AFTER_ANSWER = re.compile(r"\{answer\}[^\w{]*(\w+)")
 """Word that directly follows ``{answer}`` in a pattern."""
-ANSWER_CHARACTERS = ROLE["answer"] + ROLE["distractor"] + ROLE["other"]
-EXCHANGE_ANSWER = str.maketrans(ANSWER_CHARACTERS, ROLE["distractor"] + 2 * ROLE["answer"])
-"""Table that exchanges gold answer and distractor; other words become the gold answer."""
+EXCHANGE_ANSWER = str.maketrans({ANSWER: DISTRACTOR, DISTRACTOR: ANSWER, OTHER: ANSWER})
+"""Table that turns wrong answers in a masked text into the gold answer. If a pattern also matches
+the translated text, the text states a wrong answer."""
 
 
 def any_of(texts: Iterable[str]) -> str:
@@ -281,11 +292,12 @@ def any_of(texts: Iterable[str]) -> str:
 
 
 @lru_cache(maxsize=4096)
-def article_pattern(form: str, follow: frozenset[str]) -> re.Pattern[str]:
+def article_pattern(form: str, after_answers: frozenset[str]) -> re.Pattern[str]:
     """Return the pattern that finds ``form``, such as the gold answer "a", as a mere article.
 
-    In "it is a letter", "a" is an article: inside a clause, unquoted, before a word. In "it is a
-    because" it is the answer: "because" is in ``follow``, the words that may follow an answer.
+    An article is between a word and another word, an argument or a quotation mark: "it is a
+    letter". ``after_answers``: words that follow an answer, but no article: "it is a because".
     """
-    after = rf"(?= [\"{ROLE_CHARACTERS}]| (?!(?:{any_of(sorted(follow))})\b)\w)"
-    return re.compile(rf"(?<=[\w{ROLE_CHARACTERS}] )" + re.escape(form) + after)
+    before = rf"(?<=[\w{ROLE_CHARACTERS}] )"
+    noun = rf"(?!(?:{any_of(sorted(after_answers))})\b)\w"
+    return re.compile(rf"{before}{re.escape(form)}(?= [\"{ROLE_CHARACTERS}]| {noun})")

@@ -6,7 +6,8 @@ the task asks. The judge of a task compiles the answer patterns of a language pa
 
     {"answer": "cat", "distractor": "house", ...}      for "Which has less letters, cat or house?"
 
-and returns a function from an answer to a verdict. By a pattern "cat has less letters" is right.
+and returns a function from an answer to a verdict. The answer "cat has less letters" is right by
+the pattern "{answer} has less letters".
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
 """
@@ -20,7 +21,7 @@ from num2words import num2words
 
 from blimpworks.papers.lmentry.items.languages import SPELLED, Case, decline
 from blimpworks.papers.lmentry.judging import answers, compiling
-from blimpworks.papers.lmentry.judging.answers import LETTER_OR_DIGIT, ROLE, Argument, Arguments
+from blimpworks.papers.lmentry.judging.answers import ANSWER, DISTRACTOR, OTHER, ROLE, Argument
 from blimpworks.papers.lmentry.judging.compiling import UNDECIDED, Matchers, compile_task, counts_of
 from blimpworks.papers.lmentry.judging.declared import (
     RULES,
@@ -31,21 +32,16 @@ from blimpworks.papers.lmentry.judging.declared import (
     task_patterns,
 )
 
-ANSWER, OTHER = ROLE["answer"], ROLE["other"]
 ARGUMENT_NAMES = ("answer", "distractor", "query", "word", "category", "sentence")
 """Arguments to find in answers, in the order of search."""
 LENGTH_TASKS = ("more_letters", "less_letters")  # answers may say "has 2 letters more"
-_WORD_CASES: dict[str, Case] = {
-    "ergative": "ergative",
-    "comitative": "comitative_singular",
-    "genitive": "genitive",
-}
-_CATEGORY_CASES: dict[str, tuple[Case, Case]] = {
+_CASES: dict[str, tuple[Case, Case]] = {
+    "ergative": ("ergative", "ergative"),
+    "genitive": ("genitive", "genitive"),
     "absolutive": ("absolutive_singular", "absolutive_plural"),
     "comitative": ("comitative_singular", "comitative_plural"),
 }
-"""Two cases for each case of a role: if words relate to the category (art), and if words belong to
-it (animals)."""
+"""Declension in singular and plural, by the case in a role's name (``answer_comitative``)."""
 
 
 @lru_cache(maxsize=4096)
@@ -62,7 +58,7 @@ def number_forms(number: int, language: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys((digits, spelled_number, spelled_number.replace("-", " "))))
 
 
-def numbers_to_find(arguments: Arguments, language: str | None) -> list[Argument]:
+def numbers_to_find(arguments: answers.Arguments, language: str | None) -> list[Argument]:
     """Return the spellings of a prompt's two numbers, as texts to find in answers."""
     return [
         Argument(form, ROLE[name])
@@ -71,38 +67,38 @@ def numbers_to_find(arguments: Arguments, language: str | None) -> list[Argument
     ]
 
 
-def decline_arguments(arguments: Arguments, prompt: str) -> list[Argument]:
+def decline_arguments(arguments: answers.Arguments, prompt: str) -> list[Argument]:
     """Return the arguments of a Basque prompt with the endings that the release's patterns need.
 
-    The case of a category depends on the prompt: words belong to the category, or relate to it.
+    Words are singular. A category is singular if it is so in the prompt: words relate to it ("art")
+    rather than belong to it ("animals").
     """
     declined: list[Argument] = []
     for role, (name, case) in answers.DECLINED_ROLES.items():
         text = str(arguments.get(name, "")).lower()
-        if not text:
-            continue
-        if name == "category":
-            case_if_related, case_if_member = _CATEGORY_CASES[case]
-            category = decline(str(arguments[name]), "absolutive_singular")
-            needed = case_if_related if f'"{category}"' in prompt else case_if_member
-        else:
-            needed = _WORD_CASES[case]
-        declined += answers.read_like_release(decline(text, needed), ROLE[role])
+        if text:
+            singular, plural = _CASES[case]
+            in_singular = f'"{decline(str(arguments[name]), "absolutive_singular")}"'
+            is_plural = name == "category" and in_singular not in prompt
+            form = decline(text, plural if is_plural else singular)
+            declined += answers.read_like_release(form, ROLE[role])
     return declined
 
 
 def rewrite_arguments(
     to_find: list[Argument], rewrites: dict[str, str]
 ) -> tuple[Changed, list[Argument]]:
-    """Replace texts in answers and distractors, as the release does to make converse sentences.
+    """Replace texts in gold answers and distractors, as the release does in whole patterns.
 
-    ``rewrites``: new texts by old text. {"more": "less"} also changes the argument "moreover".
-    Returns the (role, old text) of each replacement, and the changed arguments.
+    The release makes the converse of "moreover has more letters" by ``rewrites``, {old: new text}:
+    {"more": "(less|fewer)"} also changes the argument, to "lessover" or "fewerover". Returns the
+    (role, old text) of each replacement, here ("answer", "more"), and the changed arguments.
     """
     changed: dict[tuple[str, str], None] = {}
     rewritten: list[Argument] = []
     for old, alternatives in rewrites.items():
-        for new, role in product(alternatives.strip("()").split("|"), ("answer", "distractor")):
+        new_texts = alternatives.strip("()").split("|")
+        for new, role in product(new_texts, ("answer", "distractor")):
             for argument in to_find:
                 if argument.role == ROLE[role] and old in argument.text:
                     changed[role, old] = None
@@ -111,7 +107,7 @@ def rewrite_arguments(
     return tuple(changed), rewritten
 
 
-def difference_of(task: str, arguments: Arguments) -> int:
+def difference_of(task: str, arguments: answers.Arguments) -> int:
     """Return the difference of two words' lengths, in letters; 1 if no answer states it."""
     if task not in LENGTH_TASKS:
         return 1
@@ -139,73 +135,77 @@ class PublishedChoice:
         def compile_patterns(difference: int, changed: Changed) -> Matchers:
             spelled = None
             if language != declared.number_words:
-                spelled = number_forms(difference, language)[1:]
+                spelled = number_forms(difference, language)[1:]  # without digits
             counts = counts_of(difference, declared.numerals, spelled, declared.wrong_numerals)
             return compile_task(declared, task, "published", counts, (), changed, brackets=True)
 
         self._compile = compile_patterns
         compile_patterns(1, ())  # raises the error about a faulty pattern
+        # Roles that are right as the full answer: in Basque also the gold answer with an ending.
         exact = task_patterns(declared, task, "published").exact
         declined_roles = {ROLE[name] for name in answers.DECLINED_ROLES if f"{{{name}}}" in exact}
         self._gold_roles = {ANSWER, *declined_roles}
 
-    def for_prompt(self, arguments: Arguments, prompt: str) -> compiling.AnswerJudge:
-        to_find: list[Argument] = []
+    def _arguments_in(self, arguments: answers.Arguments) -> list[Argument]:
+        """Return a prompt's arguments as the texts that the release finds."""
         if self._asks_number:
-            to_find = numbers_to_find(arguments, self._number_language)
-        else:
-            for name in ARGUMENT_NAMES:
-                if arguments.get(name):
-                    to_find += answers.read_like_release(str(arguments[name]).lower(), ROLE[name])
-            # All words of a list, in order.
-            listed_words = arguments.get("distractors", arguments.get("words", ()))
-            if "category" in arguments and "answer_index" in arguments:
-                index = int(arguments["answer_index"])
-                listed_words = [*listed_words[:index], arguments["answer"], *listed_words[index:]]
-            for word, role in zip(listed_words, answers.LISTED_ROLES, strict=False):
-                to_find.append(Argument(str(word).lower(), ROLE[role]))
+            return numbers_to_find(arguments, self._number_language)
+        to_find: list[Argument] = []
+        for name in ARGUMENT_NAMES:
+            if arguments.get(name):
+                to_find += answers.read_like_release(str(arguments[name]).lower(), ROLE[name])
+        listed_words = arguments.get("distractors", arguments.get("words", ()))
+        if "category" in arguments and "answer_index" in arguments:
+            # The prompt lists the gold answer among the distractors.
+            index = int(arguments["answer_index"])
+            listed_words = [*listed_words[:index], arguments["answer"], *listed_words[index:]]
+        for word, role in zip(listed_words, answers.LISTED_ROLES, strict=False):
+            to_find.append(Argument(str(word).lower(), ROLE[role]))
+        return to_find
+
+    def for_prompt(self, arguments: answers.Arguments, prompt: str) -> compiling.AnswerJudge:
+        to_find = self._arguments_in(arguments)
         if self._inside_words:
-            to_find += decline_arguments(arguments, prompt)
+            to_find += decline_arguments(arguments, prompt)  # only Basque has such tasks
         changed, rewritten = rewrite_arguments(to_find, self._rewrites)
         to_find += rewritten
         if arguments.get("distractor") == arguments.get("query", ""):
             changed = (*changed, TWINS)
+        patterns = self._compile(difference_of(self._rules.task, arguments), changed)
+        # The release puts the model's answer in lower case, so that it never finds a gold answer
+        # with capitals. Only by the rule "any" it puts the gold answer in lower case too.
+        gold = str(arguments["answer"])
+        is_findable = self._rules.absent == "any" or gold == gold.lower()
         # Spellings and declined forms of the gold answer; the first is as in the prompt.
         gold_forms = [argument.text for argument in to_find if argument.role in self._gold_roles]
-        patterns = self._compile(difference_of(self._rules.task, arguments), changed)
-        # The release never finds a gold answer with capitals, because it puts the model's answer in
-        # lower case.
-        rules, gold = self._rules, str(arguments["answer"])
-        misses_capitals = rules.absent != "any" and gold != gold.lower()
+        golds = [argument for argument in to_find if argument.role == ANSWER]
+        rules = self._rules
 
         def judge(text: str) -> Verdict:
             answer = answers.normalise_published(text)
             if rules.absent:
-                golds = [argument for argument in to_find if argument.role == ANSWER]
                 has_gold = any(any(answers.find_spans(answer, gold)) for gold in golds)
-                if misses_capitals or not has_gold:
+                if not (is_findable and has_gold):
                     return Verdict.wrong("absent")
             without_marks = "".join(c for c in answer if c.isalnum() or c in " _")
             if rules.echo and without_marks == str(arguments.get("sentence", "")).lower():
                 return Verdict.wrong("echo")
             # An answer of one word that is not the gold answer is wrong. The release counts only
-            # words of ASCII letters; by the rule "tokens", also others, and repeated ones once.
+            # words of ASCII letters; by the rule "tokens", also of digits, and repeated words once.
             tokens = answers.ASCII_TOKEN.findall(answer)
             ascii_words = answers.ASCII_WORD.findall(answer)
-            candidates = ascii_words if rules.lone == "words" else [*{*tokens}]
-            # For this rule the gold answer is a number in digits, or a word without capitals.
-            accepted = [form for form in gold_forms if form.isdigit() or not self._asks_number]
-            is_gold = candidates == accepted[:1] and not misses_capitals
-            if rules.lone and len(candidates) == 1 and not is_gold:
+            counted_words = ascii_words if rules.lone == "words" else [*{*tokens}]
+            is_gold = is_findable and counted_words == gold_forms[:1]
+            if rules.lone and len(counted_words) == 1 and not is_gold:
                 return Verdict.wrong("lone")
 
             marked = answers.put_brackets(answer, to_find, anywhere=self._inside_words)
             if verdict := patterns.full(marked):
                 return verdict
             if not tokens:
-                has_text = LETTER_OR_DIGIT.search(answer) is not None
+                has_text = answers.LETTER_OR_DIGIT.search(answer) is not None
                 return Verdict(has_text, has_text, "vacuous" if has_text else "empty")
-            if not misses_capitals and all(token in gold_forms for token in tokens):
+            if is_findable and all(token in gold_forms for token in tokens):
                 return Verdict.right("repeated")
             return patterns.inside(marked) or UNDECIDED
 
@@ -222,6 +222,7 @@ class CorrectedChoice:
         self._asks_letter = self._rules.role_types.get("answer") == "letter"
         self._number_language = declared.number_words
         self._without_accents = answers.accent_table(declared.accents)
+        # A word may be wrong in the release only: in English "a single", which means one.
         numerals = "|".join(declared.numerals).split("|")
         wrong_numerals = tuple(word for word in declared.wrong_numerals if word not in numerals)
 
@@ -234,14 +235,14 @@ class CorrectedChoice:
             return compile_task(declared, task, "corrected", counts, substitutes, brackets=brackets)
 
         self._compile = compile_patterns
-        compile_patterns(1, (), brackets=False)
+        compile_patterns(1, (), brackets=False)  # raises the error about a faulty pattern
         patterns, reasons = task_patterns(declared, task, "corrected"), declared.corrected.reasons
         texts = [*patterns.exact, *patterns.reject]
-        texts += [text for framed in patterns.accept for text in (framed.pattern, *framed.after)]
+        for framed in patterns.accept:
+            texts += [*framed.before, framed.pattern, *framed.after]
         # A gold answer before one of these words is no article ("a is the first letter").
-        follow = (word for text in texts for word in answers.AFTER_ANSWER.findall(text))
-        self._not_after_articles = frozenset(follow) | {declared.conjunction, *reasons}
-        texts += [text for framed in patterns.accept for text in framed.before]
+        after_answers = (word for text in texts for word in answers.AFTER_ANSWER.findall(text))
+        self._not_after_articles = frozenset(after_answers) | {declared.conjunction, *reasons}
         texts += [*declared.article.values(), declared.conjunction]
         self._pattern_words = compiling.words_of(texts)
         one_letter_words = declared.single if self._asks_letter else ""
@@ -249,10 +250,10 @@ class CorrectedChoice:
         # The start of a reason (", because"), or of a remark in brackets or after a dash.
         self._reason = re.compile(rf" ?[(–—]| - |[,;]?\s(?:{answers.any_of(reasons)})\b")
         # Two arguments joined by "or": "cat or the house".
-        role, joined = f"[{answers.ANSWER_CHARACTERS}]", answers.any_of(declared.corrected.either)
+        role, joined = f"[{ANSWER}{DISTRACTOR}{OTHER}]", answers.any_of(declared.corrected.either)
         self._either = re.compile(rf"{role}\s*(?:{joined})\s(?:\w+ ){{0,2}}?{role}")
 
-    def for_prompt(self, arguments: Arguments, prompt: str) -> compiling.AnswerJudge:
+    def for_prompt(self, arguments: answers.Arguments, prompt: str) -> compiling.AnswerJudge:
         if self._asks_number:
             in_prompt = numbers_to_find(arguments, self._number_language)
         else:
@@ -264,14 +265,16 @@ class CorrectedChoice:
                 if text and (normalised := answers.normalise_corrected(str(text))):
                     in_prompt.append(Argument(normalised, role))
         # Distinct texts, the longest first. The first of arguments with equal texts gives the role.
-        role_of = {argument.text: argument.role for argument in reversed(in_prompt)}
+        role_of: dict[str, str] = {}
+        for argument in in_prompt:
+            role_of.setdefault(argument.text, argument.role)
         distinct = sorted(role_of, key=lambda text: (-len(text), text))
         to_find = [Argument(text, role_of[text]) for text in distinct]
         if self._asks_letter:
             letter = str(arguments["answer"]).lower().translate(self._without_accents)
             to_find.append(Argument(letter, ANSWER))
-        # Masking also replaces words of patterns that equal an argument, such as the word "the",
-        # and characters of roles whose text has another role.
+        # Patterns must also match where masking replaces one of their words, such as "the", or
+        # gives an argument the role of another argument with the same text.
         pairs = [(a.text, a.role) for a in to_find if a.text in self._pattern_words]
         pairs += [(a.role, role_of[a.text]) for a in in_prompt if a.role != role_of[a.text]]
         substitutes = tuple(dict.fromkeys(pairs))
@@ -301,7 +304,8 @@ class CorrectedChoice:
         if self._asks_number:
             # Replace marks by x in numbers such as -321, 321.5 and 321,000, which are not 321.
             answer = answers.LONGER_NUMBER.sub(lambda match: re.sub(r"\D", "x", match[0]), answer)
-        # Replace arguments by roles, but not articles that are spelt like the gold answer.
+        # Replace arguments by roles, the longest first. Placeholders keep articles that are spelt
+        # like the gold answer from being replaced.
         mask = partial(answers.mask, marks=answers.CORRECTED_MARKS, particles=self._particles)
         longer = [argument for argument in to_find if len(argument.text) > len(article)]
         masked = mask(answer, longer)
@@ -315,12 +319,12 @@ class CorrectedChoice:
         # The first or last line, or the text before a reason or a remark.
         lines, rule = masked.split("\n"), "line"
         if len(lines) > 1:
-            pieces = [lines[0], lines[-1]]
+            candidates = [lines[0], lines[-1]]
         else:
             reason = self._reason.search(masked)
-            pieces, rule = [masked[: reason.start()]] if reason else [], "begins"
-        for piece in pieces:
-            if verdict := _judge_line(piece, patterns):
+            candidates, rule = [masked[: reason.start()]] if reason else [], "begins"
+        for candidate in candidates:
+            if verdict := _judge_line(candidate, patterns):
                 return Verdict(verdict.correct, False, rule, verdict.pattern)
         # A sentence inside the answer. An answer that also states another answer is wrong.
         text = self._either.sub(" ", masked.replace("\n", " "))
@@ -329,13 +333,14 @@ class CorrectedChoice:
             return Verdict(False, False, "both", verdict.pattern)
         texts = (argument.text for argument in to_find)
         if not verdict and self._pattern_words & compiling.words_of(texts):
-            # Arguments are words of patterns: the first l of "l'última lletra és l" is an article.
+            # A word of a pattern equals an argument, as the article l in "l'última lletra és l"
+            # ("the last letter is l"). Unlike masks, brackets let it be word and argument.
             marked = answers.put_brackets(answer, to_find, self._particles)
             verdict = self._compile(difference, (), brackets=True).full(marked)
         if verdict:
             return verdict
 
-        if not LETTER_OR_DIGIT.search(answer):
+        if not answers.LETTER_OR_DIGIT.search(answer):
             return Verdict.wrong("empty")
         # The gold answer may also be inside another argument, such as a sentence.
         golds = [argument.text for argument in to_find if argument.role == ANSWER]
@@ -351,7 +356,8 @@ def _judge_line(masked: str, patterns: Matchers) -> Verdict | None:
     verdict = patterns.full(masked)
     if verdict or ANSWER not in masked:
         return verdict
+    # A line is also right if it has nothing but the gold answer, repeated or between marks.
     remainder = masked.replace(ANSWER, "")
-    if LETTER_OR_DIGIT.search(remainder) or {*remainder} & {*answers.ROLE_CHARACTERS}:
+    if answers.LETTER_OR_DIGIT.search(remainder) or {*remainder} & {*answers.ROLE_CHARACTERS}:
         return None
     return Verdict.right("repeated")

@@ -3,8 +3,8 @@
 ``compile_task``, which the judges call, takes the patterns of a task, such as "{answer} has less
 letters". It returns ``Matchers``: two functions from an answer to a verdict. First, ``answers``
 marks the prompt's arguments in the answer in one of two ways. It replaces an argument by its role's
-character, or puts brackets around it. Each ``{role}`` of a pattern becomes the expression of a
-marked argument:
+character, which masks the answer, or puts brackets around it. Each ``{role}`` of a pattern becomes
+the expression of a marked argument:
 
     marked answer         expression of the pattern
     A has less letters    A has less letters        (A: the character of the role ``answer``)
@@ -36,22 +36,20 @@ _LITERAL = r"[^\W\d_]+"
 # Tokens of a pattern: {role}, escape such as \s, syntax, word (not before "?"), other character.
 _TOKEN = re.compile(rf"\{{\w*\}}|\\.|[()|?]|{_LITERAL}(?!\?)|.", re.DOTALL)
 _WORD = re.compile(_LITERAL)
+_MARK_BESIDE_ROLE = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")
 END = {"published": r"\.?", "corrected": r"[.!。]*"}
 """Expression of marks that may follow a full answer, for each variant of the rules."""
 MARKS = {"published": answers.PUBLISHED_MARKS, "corrected": answers.CORRECTED_MARKS}
 UNDECIDED = Verdict(False, False, "none")
-Roles = Mapping[str, str]
-"""Expressions by role. Two more keys: ``AFTER_EACH``, and "=" + text for ``Substitutes``."""
-AFTER_EACH = "~"  # key of the expression that may follow each character of a pattern
 Substitutes = Sequence[tuple[str, str]]
-"""Pairs (text, role): a text of patterns that equals an argument ("the", in a prompt about "the").
-Marked answers have the character of the argument's role in its place. The text is a word, or the
-character of another role."""
-_TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")  # a mark beside a role
+"""Pairs (text, role) of a text of patterns that equals an argument, and the argument's character.
+In a prompt about the word "the", masked answers have the character in place of each "the". The text
+is a word, or the character of another role."""
 NO_WORD_CHARACTER = r"[^\pL\pN]"
 ANY_CHARACTER = {"published": rf"[^\n{BRACKETS}]", "corrected": r"[. ]"}
 """Expression of the role ``{any}``, by variant: any character; a full stop or space."""
 NEVER = r"[^\x00-\x{10FFFF}]"  # expression that never matches
+Texts = Mapping[str, str]
 
 
 class Pattern(NamedTuple):
@@ -63,9 +61,21 @@ class Pattern(NamedTuple):
     """Name of the rule that decides when the pattern matches."""
 
 
-def add_article(article: str, expression: str, roles: Roles | None = None) -> str:
+class Expressions(NamedTuple):
+    """The expressions that patterns are translated by."""
+
+    roles: Mapping[str, str]
+    """Expression of each role."""
+    after_each: str = ""
+    """Expression of what may follow each character of a pattern: any brackets, or nothing."""
+    substitutes: Mapping[str, str] = {}
+    """Expressions of texts that ``Substitutes`` has, by text: "(?:the|A)" for "the"."""
+
+
+def add_article(article: str, argument: str, expressions: Expressions | None = None) -> str:
     """Return an argument's expression with its article, which is a pattern: "(the word )?{}"."""
-    return "(?:" + _translate(article, {**(roles or {}), "": expression}) + ")"
+    with_argument = (expressions or Expressions({}))._replace(roles={"": argument})
+    return f"(?:{_translate(article, with_argument)})"
 
 
 def words_of(patterns: Iterable[str]) -> frozenset[str]:
@@ -74,24 +84,24 @@ def words_of(patterns: Iterable[str]) -> frozenset[str]:
     return frozenset(_WORD.findall(texts))
 
 
-def role_expressions(
-    task: str, texts: Roles, articles: dict[str, str], endings: dict[str, str] | None, extra: Roles
+def _add_articles(
+    task: str, arguments: Texts, articles: Texts, endings: Texts | None, expressions: Expressions
 ) -> dict[str, str]:
     """Return the expression of each role of a task, with its article.
 
-    ``texts``: expressions without articles, by role. ``articles``: patterns by the role's type
+    ``arguments``: expressions without articles, by role. ``articles``: patterns by the role's type
     (word, letter, number, sentence). ``endings``: patterns by case, to make the declined roles;
-    None if ``texts`` has these. ``extra``: the entries of ``Roles`` that are no roles.
+    None if ``arguments`` has these. ``expressions``: translation of articles and endings.
     """
     role_types = RULES[task].role_types
-    expressions = {
-        name: add_article(articles.get(role_types.get(name, "word"), "{}"), text, extra)
-        for name, text in texts.items()
-    }
+    roles: dict[str, str] = {}
+    for name, argument in arguments.items():
+        article = articles.get(role_types.get(name, "word"), "{}")
+        roles[name] = add_article(article, argument, expressions)
     if endings is not None:
         for name, (base, case) in answers.DECLINED_ROLES.items():
-            expressions[name] = expressions[base] + _translate(f"({endings.get(case, '')})", extra)
-    return expressions
+            roles[name] = roles[base] + _translate(f"({endings.get(case, '')})", expressions)
+    return roles
 
 
 def counts_of(
@@ -104,8 +114,8 @@ def counts_of(
 
     n: the right ``difference``, in digits or words; w: the same in words only; m: any other number,
     in digits or words; d: any other number in digits only. ``numerals``: words for the numbers from
-    one, with ``|`` between alternatives. ``written``: words for the difference, if ``numerals`` are
-    wrong. ``wrong``: more wrong words.
+    one, with ``|`` between alternatives. ``written``: the difference in words of another language,
+    if the release spells it so; all ``numerals`` are then wrong. ``wrong``: more wrong words.
     """
     right_words: Sequence[str] = ()
     if written is not None:
@@ -130,22 +140,22 @@ def counts_of(
     }
 
 
-def _translate(pattern: str, roles: Roles) -> str:
-    """Return the RE2 expression of a pattern, all of whose roles are in ``roles``."""
-    fragments, after_each = [], roles.get(AFTER_EACH, "")
+def _translate(pattern: str, expressions: Expressions) -> str:
+    """Return the RE2 expression of a pattern, all of whose roles are in ``expressions``."""
+    fragments, after_each = [], expressions.after_each
     for token in _TOKEN.findall(pattern):
         role = _ROLE.fullmatch(token)
-        if token == r"\s":
+        if role:
+            fragments.append(expressions.roles[role[1]])
+        elif token == r"\s":
             fragments.append(rf"[\s{BRACKETS}]+" if after_each else " ")
         elif token == r"\w":
             fragments.append(rf"[\pL\pN{BRACKETS}]+")
-        elif role:
-            fragments.append(roles[role[1]])
         elif token in "()|?":
             fragments.append("(?:" if token == "(" else token)
         else:
             plain = token.removeprefix("\\")
-            fragments.append(roles.get(f"={plain}") or literal(plain, after_each))
+            fragments.append(expressions.substitutes.get(plain) or literal(plain, after_each))
     return "".join(fragments)
 
 
@@ -156,20 +166,20 @@ def literal(text: str, after_each: str) -> str:
     return "".join(f"(?:{re2.escape(character)}{after_each})" for character in text)
 
 
-def expression_of(pattern: str, roles: Roles) -> str:
+def expression_of(pattern: str, expressions: Expressions) -> str:
     """Return a pattern as an RE2 expression. Raises UserError for a faulty pattern."""
-    unknown = [name for name in _ROLE.findall(pattern) if name not in roles]
+    unknown = [name for name in _ROLE.findall(pattern) if name not in expressions.roles]
     if unknown:
-        role_names = ", ".join(sorted(role for role in roles if role.isalnum()))
         raise UserError(
-            f"pattern {pattern!r} has the role {{{unknown[0]}}}; expected one of {role_names}."
+            f"pattern {pattern!r} has the role {{{unknown[0]}}}; expected one of "
+            f"{', '.join(sorted(expressions.roles))}."
         )
-    if AFTER_EACH not in roles and _TOUCHED.search(pattern):
+    if not expressions.after_each and _MARK_BESIDE_ROLE.search(pattern):
         raise UserError(
             f"pattern {pattern!r} has a mark (\"'.,) beside a role, which never matches: answers "
             "lose marks there; leave it out."
         )
-    expression = _translate(pattern, roles)
+    expression = _translate(pattern, expressions)
     try:
         re2.compile(expression)
     except re2.error as error:
@@ -186,8 +196,8 @@ Matcher = Callable[[str], Verdict | None]
 def make_matcher(patterns: Iterable[Pattern], *, full: bool, end: str = r"\.?") -> Matcher:
     """Compile patterns to one function.
 
-    With ``full``, a pattern with the expression ``end`` after it must match the whole answer.
-    Otherwise the pattern may match inside the answer, and the verdict is uncertain.
+    With ``full``, a pattern with the expression ``end`` after it must match the whole answer, and
+    the verdict is certain. Otherwise the pattern may match inside the answer, and it is uncertain.
     """
     options = re2.Options()
     options.max_mem = 1 << 26  # 64 MiB
@@ -220,7 +230,7 @@ def compile_task(
     declared: AnswerPatterns,
     task: str,
     variant: str,
-    expressions: dict[str, str],
+    other_roles: Texts,
     substitutes: Substitutes = (),
     changed: Changed = (),
     *,
@@ -228,20 +238,20 @@ def compile_task(
 ) -> Matchers:
     """Compile the patterns of a task. Raises UserError for a faulty pattern.
 
-    ``expressions``: expressions of roles that are no arguments, such as the result of
+    ``other_roles``: expressions of roles that are no arguments, such as the result of
     ``counts_of``. ``brackets``: whether brackets mark the arguments in answers; if not, characters
     of roles do, and ``substitutes`` apply. ``changed``: as in ``task_patterns``.
     """
     patterns = task_patterns(declared, task, variant, changed)
     if brackets:
-        roles = _roles_in_brackets(declared, task, variant, expressions)
+        by_use = _expressions_for_brackets(declared, task, variant, other_roles)
+        in_sentences, in_exact_answers, in_differences = by_use
     else:
-        roles = [{**_masked_roles(declared, task, substitutes), **expressions}] * 3
-    in_sentences, in_answers, in_differences = roles
-
+        masked = _expressions_for_masks(declared, task, substitutes, other_roles)
+        in_sentences = in_exact_answers = in_differences = masked
     exact = ["{answer}", *patterns.exact]
     if variant == "published":
-        # An exact answer of the release that is also a sentence is compiled as a sentence only.
+        # In the release, an exact answer that is also a sentence may have a sentence's marks only.
         accepted = {framed.pattern for framed in patterns.accept}
         exact = [pattern for pattern in exact if pattern not in accepted]
     wrong_answers: list[Pattern] = []
@@ -253,7 +263,7 @@ def compile_task(
         else:
             compiled = compile_pattern(pattern, in_sentences, "reject")
         wrong_answers.append(compiled)
-    exact_answers = [compile_pattern(pattern, in_answers, "whole") for pattern in exact]
+    exact_answers = [compile_pattern(pattern, in_exact_answers, "whole") for pattern in exact]
     sentences: list[Pattern] = []
     for framed in patterns.accept:
         sentence = compile_pattern(framed.pattern, in_sentences)
@@ -271,74 +281,79 @@ def compile_task(
     )
 
 
-def compile_pattern(pattern: str, roles: Roles, rule: str = "pattern") -> Pattern:
+def compile_pattern(pattern: str, expressions: Expressions, rule: str = "pattern") -> Pattern:
     """Return a pattern with its expression. Raises UserError for a faulty pattern."""
-    return Pattern(pattern, roles.get(AFTER_EACH, "") + expression_of(pattern, roles), rule)
+    expression = expressions.after_each + expression_of(pattern, expressions)
+    return Pattern(pattern, expression, rule)
 
 
-def _masked_roles(declared: AnswerPatterns, task: str, substitutes: Substitutes) -> Roles:
-    """Return the expression of each role, for answers with roles in place of arguments.
+def _expressions_for_masks(
+    declared: AnswerPatterns, task: str, substitutes: Substitutes, other_roles: Texts
+) -> Expressions:
+    """Return the expressions for answers with roles' characters in place of arguments."""
+    alternatives = {text: f"(?:{re2.escape(text)}|{role})" for text, role in substitutes}
+    arguments: dict[str, str] = {}
+    for name, role in (ROLE | answers.EITHER_ROLES).items():
+        if name != "other":  # no pattern has this role
+            arguments[name] = alternatives.get(role, role)
+    without_roles = Expressions({}, substitutes=alternatives)
+    roles = _add_articles(task, arguments, declared.article, declared.endings, without_roles)
+    # A list of words in any order, with a conjunction before any of them.
+    word, gap = f"[{answers.ANSWER}{answers.OTHER}]", NO_WORD_CHARACTER
+    conjunction = alternatives.get(declared.conjunction, re.escape(declared.conjunction))
+    roles["words"] = f"{gap}*(?:{word}{gap}*(?:{conjunction}{gap}+)?)+"
+    roles["any"] = ANY_CHARACTER["corrected"]
+    return Expressions({**roles, **other_roles}, substitutes=alternatives)
 
-    ``substitutes``: an answer may have a role in place of a word of a pattern ("the first word is
-    *the*"), or in place of another role.
+
+def _bracketed_list(conjunction: str, *, in_order: bool) -> str:
+    # A list of words, each in brackets: in the prompt's order (the release), or in any order.
+    conjunction = f"(?:{_translate(conjunction, Expressions({}, ANY_BRACKETS))}{SPACE}+)?"
+    start, gap = f"{ANY_BRACKETS}{SPACE}*", f"{ANY_BRACKETS}{SPACE}+"
+    if in_order:
+        listed = [answers.between_brackets(ROLE[name]) + gap for name in answers.LISTED_ROLES]
+        return start + "".join(listed[:-1]) + conjunction + listed[-1]
+    word = "|".join(map(answers.between_brackets, (answers.ANSWER, answers.OTHER)))
+    return f"{start}(?:(?:{word}){gap}{conjunction})+"
+
+
+def _expressions_for_brackets(
+    declared: AnswerPatterns, task: str, variant: str, other_roles: Texts
+) -> tuple[Expressions, Expressions, Expressions]:
+    """Return the expressions for answers with brackets around arguments.
+
+    They are for sentences, for exact answers, and for wrong differences of lengths.
     """
-    either = {text: f"(?:{re2.escape(text)}|{role})" for text, role in substitutes}
-    roles = (ROLE | answers.EITHER_ROLES).items()
-    texts = {name: either.get(text, text) for name, text in roles if name != "other"}
-    conjunction = either.get(declared.conjunction, re.escape(declared.conjunction))
-    extra = {f"={text}": expression for text, expression in either.items()}
-    word, gap = f"[{ROLE['answer']}{ROLE['other']}]", NO_WORD_CHARACTER
-    return {
-        **role_expressions(task, texts, declared.article, declared.endings, extra),
-        "words": f"{gap}*(?:{word}{gap}*(?:{conjunction}{gap}+)?)+",
-        "any": ANY_CHARACTER["corrected"],
-        **extra,
+    published, without_roles = variant == "published", Expressions({}, ANY_BRACKETS)
+    arguments = {name: answers.between_brackets(role) for name, role in ROLE.items()}
+    del arguments["other"]  # no pattern has this role
+    either = f"(?:{arguments['answer']}|{arguments['distractor']})"
+    arguments |= dict.fromkeys(answers.EITHER_ROLES, either)
+    without_marks = {
+        "words": _bracketed_list(declared.conjunction, in_order=published),
+        "any": ANY_CHARACTER[variant] + ANY_BRACKETS,
     }
-
-
-def _roles_in_brackets(
-    declared: AnswerPatterns, task: str, variant: str, other_roles: Roles
-) -> Sequence[Roles]:
-    """Return the expressions of roles, for answers with brackets around arguments.
-
-    They differ between sentences, exact answers and wrong differences (in this order).
-    ``other_roles``: expressions of roles without articles and marks, such as numbers.
-    """
-    published, extra = variant == "published", {AFTER_EACH: ANY_BRACKETS}
-    argument_of = {name: answers.between_brackets(role) for name, role in ROLE.items()}
-    # Roles without articles and marks: ``words`` is a list of words, ``any`` is any character.
-    conjunction = f"(?:{_translate(declared.conjunction, extra)}{SPACE}+)?"
-    if published:
-        # The release expects the words of a list in their order.
-        gap = f"{ANY_BRACKETS}{SPACE}+"
-        listed = [argument_of[name] + gap for name in answers.LISTED_ROLES]
-        word_list = f"{ANY_BRACKETS}{SPACE}*" + "".join(listed[:-1]) + conjunction + listed[-1]
-    else:
-        word = f"(?:{argument_of['answer']}|{argument_of['other']})"
-        word_list = f"{ANY_BRACKETS}{SPACE}*(?:{word}{ANY_BRACKETS}{SPACE}+{conjunction})+"
-    without_marks = {"words": word_list, "any": ANY_CHARACTER[variant] + ANY_BRACKETS, **extra}
     for name, expression in other_roles.items():
+        # An argument may begin or end at a space of the expression, and so have brackets there.
         spaced = expression.replace("\\ ", f"{ANY_BRACKETS}\\ {ANY_BRACKETS}")
         without_marks[name] = f"(?:{spaced}){ANY_BRACKETS}"
-    del argument_of["other"]  # no pattern has this role
-    either = f"(?:{argument_of['answer']}|{argument_of['distractor']})"
-    argument_of |= dict.fromkeys(answers.EITHER_ROLES, either)
 
-    def with_marks(marks: str, articles: dict[str, str]) -> Roles:
-        """Return the expressions of all roles: arguments between marks, after their articles."""
-        texts = {}
-        for name, argument in argument_of.items():
+    def with_marks(marks: str, articles: Texts) -> Expressions:
+        # Put the expression ``marks`` around arguments, and articles before them.
+        marked_arguments = {}
+        for name, argument in arguments.items():
             # Declined arguments have no marks, except a category in the absolutive.
             is_declined = name in answers.DECLINED_ROLES and name != "category_absolutive"
             edge = ANY_BRACKETS if is_declined else marks
-            texts[name] = f"{edge}{argument}{edge}"
+            marked_arguments[name] = f"{edge}{argument}{edge}"
         endings = None if published else declared.endings
-        return role_expressions(task, texts, articles, endings, extra) | without_marks
+        roles = _add_articles(task, marked_arguments, articles, endings, without_roles)
+        return without_roles._replace(roles=roles | without_marks)
 
     articles = declared.article
     exact_answers = with_marks(f"[{MARKS[variant]}{BRACKETS}]*", articles)
     if not published:
-        return [exact_answers] * 3
+        return exact_answers, exact_answers, exact_answers
     marks = declared.published_marks.get(task, MARKS[variant])
     around = f"[{marks}{BRACKETS}]*"
     if task in declared.published_unbounded:
@@ -347,4 +362,4 @@ def _roles_in_brackets(
     # In wrong differences the release looks for articles with a capital, although answers are in
     # lower case. So it only finds articles of scripts without case.
     uncased = {name: article for name, article in articles.items() if article.upper() == article}
-    return [with_marks(around, articles), exact_answers, with_marks(around, uncased)]
+    return with_marks(around, articles), exact_answers, with_marks(around, uncased)

@@ -9,9 +9,10 @@ with the prompt's arguments as roles in braces:
     swap: [answer, distractor]
     accept: ["{answer} has <more> letters( than {distractor})?"]
 
-A pattern may have groups ``(a|b)``, and ``?`` after optional text, but no repetition. Patterns are
-without marks around roles ("'., and others), which answers may always have. With ``swap``, the
-converse is right too: "{distractor} has less letters( than {answer})?" for ``more_letters``.
+A pattern may have groups ``(a|b)``, and ``?`` after optional text, but no repetition. It has no
+marks beside roles, because answers may always have quotation marks, stops and commas around the
+prompt's arguments. With ``swap``, the converse of a pattern is right too: "{distractor} has less
+letters( than {answer})?" for ``more_letters``.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3; Efrat, Honovich and Levy (2023).
 """
@@ -50,31 +51,35 @@ class Verdict(NamedTuple):
         return cls(False, True, rule)
 
 
+def _read_pairs(cell: str) -> dict[str, str]:
+    return dict(pair.split("=") for pair in cell.split())  # "answer=letter word=word"
+
+
 class TaskRules(Strict):
     """Rules by which a task is judged."""
 
     task: str
     judge: Literal["choice", "yes_no", "sentence", "edge", "spelling"]
     absent: Literal["", "cased", "any"]
-    """Whether an answer without the gold answer is certainly wrong: no (empty), or yes. Before the
-    search, the release puts the answer in lower case (cased), or both texts (any)."""
+    """Whether an answer without the gold answer is certainly wrong: no (empty), or yes. For "any",
+    the release first puts both in lower case; for "cased", only the model's answer, so that it
+    never finds a gold answer with capitals."""
     lone: Literal["", "words", "tokens"]
-    """Which answers of one wrong word are certainly wrong: one word of letters (words), or one of
-    letters and digits, also repeated (tokens)."""
+    """Whether an answer is certainly wrong whose only word is not the gold answer: no (empty), or
+    yes. Words have ASCII letters (words), or ASCII letters and digits, also repeated (tokens)."""
     echo: bool
     """Whether a repetition of the prompt's sentence is certainly wrong."""
     inside: bool
-    """Whether patterns may match inside an answer. The release then also has shared sentences."""
-    role_types: Annotated[
-        dict[str, str], BeforeValidator(lambda cell: dict(pair.split("=") for pair in cell.split()))
-    ]
+    """Whether patterns may match inside an answer. Only in tasks where they may, the release also
+    accepts the sentences ``AnswerPatterns.shared``."""
+    role_types: Annotated[dict[str, str], BeforeValidator(_read_pairs)]
     """Types of roles: letter, number or sentence. A role without a type is a word."""
 
 
 _RULE_ROWS = read_rows(TaskRules, Path(__file__).with_name("rules.tsv"))
 RULES = {rules.task: rules for rules in _RULE_ROWS}
 Patterns = tuple[str, ...]
-Roles = Annotated[tuple[str, ...], Field(min_length=2, max_length=2)]
+TwoTexts = Annotated[tuple[str, ...], Field(min_length=2, max_length=2)]
 _SLOT = re.compile(r"<(\w+)>")
 
 
@@ -99,16 +104,17 @@ class Family(Strict):
     """Right sentences that the release does not accept."""
     published: Patterns = ()
     """Sentences that only the release accepts: wrong, garbled or of another language."""
-    swap: Roles | None = None
+    swap: TwoTexts | None = None
     """Two roles. A pattern with exchanged roles and the opposite task's words is its converse."""
     never: tuple[str, ...] = ()
-    """Slots with which ``swap`` fails in the release: it does not accept the converse."""
+    """Slots whose patterns have no converse in the release, by mistake."""
     rewrites: dict[str, dict[str, str]] = Field(default={})
     """Replacements {task: {old: new}}, in order, by which the release makes the converse of a
     pattern. An old text without brackets is replaced in arguments too ("además": "ademenos")."""
     converse: bool = False
-    """Whether these patterns are the converses of another family's patterns."""
-    same: Roles | None = None
+    """Whether these patterns are converses that the release makes by replacement. They are left out
+    for prompts with replaced arguments, whose converses ``rewrites`` makes."""
+    same: TwoTexts | None = None
     """Two roles that may be exchanged without any other change ("X rhymes with Y")."""
     reject: Patterns = ()
     """Full answers that are certainly wrong; ``swap`` does not apply."""
@@ -163,7 +169,7 @@ class CorrectedWords(Strict):
     affirmed: dict[str, Patterns] = Field(default={})
     """Statements that mean yes, by task, without the prompt's words ("it contains {category}")."""
     denied: dict[str, Patterns] = Field(default={})
-    """Statements that mean no, which are tried first ("not all the words are {category}")."""
+    """Statements that mean no ("not all the words are {category}"), tried before ``affirmed``."""
 
 
 class AnswerPatterns(Strict):
@@ -203,10 +209,10 @@ class AnswerPatterns(Strict):
     """Replacements for published verdicts."""
     corrected: CorrectedWords = CorrectedWords()
     """Additions for corrected verdicts."""
-    published_yes_no: Roles | None = None
+    published_yes_no: TwoTexts | None = None
     """The release's yes and no, if not the first of ``yes_words`` and ``no_words``."""
     published_categories: dict[str, Patterns] = Field(default={})
-    """Other names of categories in the release's sentences on all words."""
+    """Further names of categories that the release accepts in ``all_words_from_category``."""
     published_twice: bool = False
     """Whether the release's rule for words with a letter requires the letter twice."""
     published_marks: dict[str, str] = Field(default={})
@@ -227,8 +233,8 @@ class AnswerPatterns(Strict):
     copulas: Patterns = ()
     """Suffixes that mean "is" (Korean 입니다); corrected verdicts remove them from words."""
     asks: dict[str, str] = Field(default={})
-    """Task that a published template asks for, if another than its own, by task and number
-    (``any_words_from_category.2``): corrected verdicts judge that task."""
+    """Task that a published template asks for by mistake, by the template's task and number
+    (``any_words_from_category.2``). Corrected verdicts judge the task that is asked for."""
 
     @model_validator(mode="after")
     def _check_task_names(self) -> Self:
@@ -256,7 +262,7 @@ Changed = Sequence[tuple[str, str]]
 """Pairs of an argument's role and a text that the release replaces in it: ("answer", "more") if the
 answer is "moreover". It may also have ``TWINS``."""
 TWINS = ("distractor", "query")
-"""Mark in ``Changed`` that the distractor is the same word as the query. It replaces no text."""
+"""Member of ``Changed`` for a prompt whose distractor equals the query; not a replacement."""
 
 
 class Framed(NamedTuple):
@@ -275,7 +281,7 @@ class TaskPatterns(NamedTuple):
     reject: tuple[str, ...]
 
 
-def exchange(pattern: str, roles: Sequence[str]) -> str:
+def exchange_roles(pattern: str, roles: Sequence[str]) -> str:
     """Exchange two roles in ``pattern``, also with case endings (``{answer_ergative}``)."""
     new_name = dict(zip(roles, reversed(roles), strict=True))
     for name, (base, case) in DECLINED_ROLES.items():
@@ -284,9 +290,13 @@ def exchange(pattern: str, roles: Sequence[str]) -> str:
     return _ROLE.sub(lambda match: "{" + new_name.get(match[1], match[1]) + "}", pattern)
 
 
-def fill(pattern: str, family: Family, task_index: int) -> str:
+def fill_slots(pattern: str, family: Family, task_index: int) -> str:
     """Fill the slots with the words for a task, given its index in ``family.tasks``."""
     return _SLOT.sub(lambda match: family.slots[match[1]][task_index], pattern)
+
+
+def _fill_all(patterns: Patterns, family: Family, task_index: int) -> Patterns:
+    return tuple(fill_slots(pattern, family, task_index) for pattern in patterns)
 
 
 def task_patterns(
@@ -301,31 +311,34 @@ def task_patterns(
     exact: list[str] = []
     accept: list[Framed] = []
     reject: list[str] = []
-    frames: list[tuple[Patterns, Patterns]] = []
-    families = [family for family in declared.families if task in family.tasks]
-    for family in families:
+    frames: list[tuple[Patterns, Patterns]] = []  # texts before and after sentences, by family
+    for family in (family for family in declared.families if task in family.tasks):
         task_index = family.tasks.index(task)
-        for pattern in family.exact:
-            filled = fill(pattern, family, task_index)
-            exact.append(filled)
+        for pattern in _fill_all(family.exact, family, task_index):
+            exact.append(pattern)
             if family.same:
-                twin = exchange(filled, family.same)
-                # The release exchanges texts, not roles: a distractor that equals the query, too.
-                exact.append(twin.replace("{distractor}", "{answer}") if TWINS in changed else twin)
-
-        before = tuple(fill(pattern, family, task_index) for pattern in family.before)
-        after = tuple(fill(pattern, family, task_index) for pattern in family.after)
+                exchanged = exchange_roles(pattern, family.same)
+                if TWINS in changed:
+                    # The release exchanges words. It replaces the query by the answer, and so also
+                    # the distractor, which is the same word.
+                    exchanged = exchanged.replace("{distractor}", "{answer}")
+                exact.append(exchanged)
+        before = _fill_all(family.before, family, task_index)
+        after = _fill_all(family.after, family, task_index)
         frames.append((before, after))
         for sentence in _sentences(family, task_index, variant, changed):
             accept.append(Framed(sentence, before, after))
         wrong = family.published_reject if published else family.corrected_reject
-        reject += (fill(pattern, family, task_index) for pattern in family.reject + wrong)
+        reject += _fill_all(family.reject + wrong, family, task_index)
         if not published and family.swap:
+            # A right sentence becomes wrong with exchanged roles or with the opposite task's words.
             for pattern in family.accept + family.corrected:
                 if _SLOT.search(pattern):
-                    reject.append(fill(exchange(pattern, family.swap), family, task_index))
-                    reject.append(fill(pattern, family, 1 - task_index))
+                    exchanged = exchange_roles(pattern, family.swap)
+                    reject.append(fill_slots(exchanged, family, task_index))
+                    reject.append(fill_slots(pattern, family, 1 - task_index))
     if variant == "corrected" or RULES[task].inside:
+        # The same texts may surround shared sentences as those of the task's first family.
         before, after = frames[0] if frames else ((), ())
         accept += (Framed(pattern, before, after) for pattern in declared.shared)
     return TaskPatterns(
@@ -339,26 +352,35 @@ def _sentences(family: Family, task_index: int, variant: str, changed: Changed) 
     if changed and family.converse:
         return
     if changed and family.tasks[task_index] in family.rewrites:
-        sentences = family.accept + family.published
-        rewritten = [fill(pattern, family, task_index) for pattern in sentences]
-        # Make converses by the release's replacements, which also change arguments.
-        for old, new in family.rewrites[family.tasks[task_index]].items():
-            text = old.strip("()")
-            roles = [f"{{{role}}}" for role, replaced in changed if replaced == old]
-            for pattern in tuple(rewritten):
-                if text in pattern or any(role in pattern for role in roles):
-                    converse = exchange(pattern, swap).replace(text, new)
-                    for role in roles:
-                        converse = converse.replace(role, role[:-1] + "_rewritten}")
-                    rewritten.append(converse)
-        yield from rewritten
+        yield from _rewritten_sentences(family, task_index, changed)
         return
     for pattern in family.accept + (family.published if published else family.corrected):
-        filled = fill(pattern, family, task_index)
+        filled = fill_slots(pattern, family, task_index)
         yield filled
         slots = {*_SLOT.findall(pattern)}
         if slots and swap and not (published and slots & {*family.never}):
             # The converse means the same in the words of the opposite task.
-            yield fill(exchange(pattern, swap), family, 1 - task_index)
+            yield fill_slots(exchange_roles(pattern, swap), family, 1 - task_index)
         if family.same:
-            yield exchange(filled, family.same)
+            yield exchange_roles(filled, family.same)
+
+
+def _rewritten_sentences(family: Family, task_index: int, changed: Changed) -> list[str]:
+    """Return sentences that the release accepts, and converses that it makes by replacements.
+
+    Replacements also change arguments. If the answer is "moreover", "more" is replaced by "less":
+
+        {answer} has more letters than {distractor}
+        {distractor} has less letters than {answer_rewritten}       (its text is "lessover")
+    """
+    sentences = [*_fill_all(family.accept + family.published, family, task_index)]
+    for old, new in family.rewrites[family.tasks[task_index]].items():
+        text = old.strip("()")
+        roles = [f"{{{role}}}" for role, replaced in changed if replaced == old]
+        for pattern in tuple(sentences):  # with the converses by earlier replacements
+            if text in pattern or any(role in pattern for role in roles):
+                converse = exchange_roles(pattern, family.swap or ()).replace(text, new)
+                for role in roles:
+                    converse = converse.replace(role, f"{role.removesuffix('}')}_rewritten}}")
+                sentences.append(converse)
+    return sentences

@@ -36,10 +36,10 @@ from blimpworks.papers.lmentry.judging.writing import EdgeJudge, SentenceJudge, 
 from blimpworks.papers.lmentry.judging.yes_no import YesNoJudge
 from blimpworks.papers.lmentry.tasks import task_of
 
-SHORTEST_ECHO = 12  # characters of the shortest repetition of the prompt
-FEWEST_CUT_WORDS = 3  # words of the shortest repetition that the end of the answer cuts off
+SHORTEST_ECHO = 12  # characters of the shortest sentence whose repetition is removed
+FEWEST_CUT_WORDS = 3  # fewest words of a sentence that count as a repetition at an answer's end
 LONGEST_LABEL = 40  # characters of the longest label ("Question: ") before a repetition
-_ENDS = re.compile(r"(?<=[.?!。])[\s\"]+|\n")  # between sentences
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.?!。])[\s\"]+|\n")
 _PHRASE = re.compile(r"[^\W_]+ [^\W_]+(?: [^\W_]+)+")  # three words or more
 # A label and marks before a repetition (Your question: "), and marks after it.
 _BEFORE = re.compile(r"(?:(?:^|(?<=\n))[^\W_]+(?: [^\W_]+)?:\s*)?[\"'¿¡\[(-]*$")
@@ -60,7 +60,8 @@ class Sentence(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _instruction(verb: str, asked_for: str) -> re.Pattern[str]:
-    # The verb may have another ending, and other words may follow than in the prompt.
+    # For "Write" and "a word", a line "Writing a word that ends with t:" up to the next text. The
+    # verb may have another ending than in the prompt, and other words may follow.
     return re.compile(
         rf"^[^\w\n]*{re.escape(verb[:4])}\w* {re.escape(asked_for)}\b[^\n:.?!]*"
         r"[\W_]*?(?=[^\W_]|\n|$)",
@@ -69,35 +70,38 @@ def _instruction(verb: str, asked_for: str) -> re.Pattern[str]:
 
 
 def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
-    for sentence in _ENDS.split(text):
-        clause = sentence.find("¿")
-        if clause > 0:
-            yield from _sentences(sentence[clause:], quoted)
-        quoted_sentence = sentence.replace(answers.PLACEHOLDER, quoted)
-        if len(quoted_sentence) >= SHORTEST_ECHO:
+    # Yield the sentences of a prompt, and Spanish questions ("¿...?") also without text before.
+    # ``text``: the prompt, with a placeholder for the sentence ``quoted`` that it is about.
+    for sentence in _BETWEEN_SENTENCES.split(text):
+        question_start = sentence.find("¿")
+        if question_start > 0:
+            yield from _sentences(sentence[question_start:], quoted)
+        full_sentence = sentence.replace(answers.PLACEHOLDER, quoted)
+        if len(full_sentence) >= SHORTEST_ECHO:
             hint = _PHRASE.search(sentence)
             is_question = sentence.rstrip('" ').endswith("?")
-            yield Sentence(hint[0] if hint else "", quoted_sentence, is_question)
+            yield Sentence(hint[0] if hint else "", full_sentence, is_question)
 
 
 def without_prompt(answer: str, sentences: list[Sentence], opening: re.Match[str] | None) -> str:
-    """Remove repetitions of the prompt from an answer.
+    """Remove repetitions of the prompt from an answer, with labels before them ("Question: ").
 
-    ``sentences``: of the prompt. ``opening``: the prompt's first three words, for prompts that ask
-    to write; else None. Labels of repetitions ("Question: ") and the
-    instruction ("Write a word that ...") are removed too. A question with a full stop is kept,
-    since it is a statement in some languages.
+    "question: which is bigger, 3 or 7? 7 is bigger" gives "7 is bigger". A question with a full
+    stop is kept, since it is a statement in some languages.
+
+    ``sentences``: of the prompt. ``opening``: match of ``_OPENING`` in a prompt that asks to write
+    ("Write a word that ..."), to remove the instruction in other words too; else None.
     """
     hinted = [sentence for sentence in sentences if sentence.hint in answer]
     # Words of the answer, as spans and as a text with one space around each word.
     spans = [match.span() for match in answers.WORD.finditer(answer)] if hinted else []
     text = f" {' '.join(answer[start:end] for start, end in spans)} "
-    echoes = []  # first word, last word, whether a question is repeated
+    echoes = []  # number of the first and of the last word, whether the sentence is a question
     for sentence in hinted:
         echoes += [(*span, sentence.is_question) for span in _find_repetitions(text, sentence)]
     remaining_texts, read_to = [], 0
     for first, last, is_question in sorted(echoes):
-        start, end = spans[first][0], spans[last][1]
+        (start, _), (_, end) = spans[first], spans[last]
         if start < read_to or (is_question and _STATED.match(answer, end)):
             continue
         # The length of labels is limited, since hostile answers have long runs of marks.
@@ -114,27 +118,29 @@ def without_prompt(answer: str, sentences: list[Sentence], opening: re.Match[str
 
 
 def _find_repetitions(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:
-    """Yield the indices of the first and last word of each repetition of a sentence.
+    """Yield the numbers (from 0) of the first and last word of each repetition of a sentence.
 
-    ``text``: the answer's words, with spaces around each. Its end may cut off the last repetition.
+    ``text``: the answer's words, with one space around each. After full repetitions, it may also
+    end with the first words of the sentence, which then are the last repetition.
     """
     sentence_words = answers.WORD.findall(sentence.text)
     joined, size = f" {' '.join(sentence_words)} ", len(sentence_words)
     first = counted_to = occurrences = 0
     start = text.find(joined)
-    if start < 0:
-        return
     while start >= 0:
-        first += text.count(" ", counted_to, start)
+        first += text.count(" ", counted_to, start)  # spaces before a word are its number
         yield first, first + size - 1
         occurrences += 1
         counted_to, start = start, text.find(joined, start + len(joined) - 1)
-    # The answer may end with the first words of the sentence.
+    if not occurrences:
+        return
+    # Look for the beginning of the sentence at the end of the answer, the longest first. One word
+    # is enough in an answer that repeats the sentence again and again.
     total, last_words = text.count(" ") - 1, text.split()[1 - size :]
     shortest = 1 if occurrences > 1 else FEWEST_CUT_WORDS
     for length in range(len(last_words), shortest - 1, -1):
-        *before, last = sentence_words[:length]
-        if last_words[-length:-1] == before and last.startswith(last_words[-1]):
+        *full_words, cut_word = sentence_words[:length]
+        if last_words[-length:-1] == full_words and cut_word.startswith(last_words[-1]):
             yield total - length, total - 1
             return
 
@@ -145,12 +151,13 @@ class TaskJudge(Protocol):
     def for_prompt(self, arguments: answers.Arguments, prompt: str) -> compiling.AnswerJudge: ...
 
 
-_CHOICE: dict[str, Callable[[AnswerPatterns, str], TaskJudge]] = {
-    "published": PublishedChoice,
-    "corrected": CorrectedChoice,
-}
+def _choice_judge(declared: AnswerPatterns, task: str, variant: str) -> TaskJudge:
+    judge = PublishedChoice if variant == "published" else CorrectedChoice
+    return judge(declared, task)
+
+
 _JUDGES: dict[str, Callable[[AnswerPatterns, str, str], TaskJudge]] = {
-    "choice": lambda declared, task, variant: _CHOICE[variant](declared, task),
+    "choice": _choice_judge,
     "yes_no": YesNoJudge,
     "sentence": SentenceJudge,
     "edge": EdgeJudge,
@@ -186,26 +193,22 @@ class Judge:
         if self._variant != "corrected":
             return judge_answer
         # Corrected rules remove repetitions of the prompt from the answer.
-        if len(prompt) < SHORTEST_ECHO:
-            return lambda text: judge_answer(answers.normalise_corrected(text))
-        writing = RULES[task].judge in ("sentence", "edge", "spelling")
+        asks_to_write = RULES[task].judge in ("sentence", "edge", "spelling")
 
-        @cache
+        @cache  # only if an answer is long enough to repeat the prompt, and once for all answers
         def read_prompt() -> tuple[list[Sentence], re.Match[str] | None]:
-            # Only if an answer is long enough to repeat it. The prompt may be about a sentence,
-            # which is not divided. Prompts that ask to write are also found by their first words.
             text, quoted = answers.normalise_corrected(prompt), str(arguments.get("sentence", ""))
             if quoted:
                 quoted = answers.normalise_corrected(quoted)
                 text = text.replace(quoted, answers.PLACEHOLDER)
-            return [*_sentences(text, quoted)], _OPENING.match(text) if writing else None
+            return [*_sentences(text, quoted)], _OPENING.match(text) if asks_to_write else None
 
         def judge_without_prompt(text: str) -> Verdict:
             answer = answers.normalise_corrected(text)
-            if len(answer) < SHORTEST_ECHO:
+            if min(len(answer), len(prompt)) < SHORTEST_ECHO:
                 return judge_answer(answer)
             remainder = without_prompt(answer, *read_prompt())
-            if remainder is not answer and not answers.LETTER_OR_DIGIT.search(remainder):
+            if remainder != answer and not answers.LETTER_OR_DIGIT.search(remainder):
                 return Verdict.wrong("echo")
             return judge_answer(remainder)
 
@@ -215,7 +218,7 @@ class Judge:
 log = logging.getLogger(__name__)
 
 METHODS: dict[str, Cut] = {PUBLISHED: "first", CORRECTED: "last"}
-"""Methods, and the ``</think>`` after which the answer begins, if a text has several."""
+"""Methods of judging, and the ``</think>`` after which the answer begins: the first or the last."""
 FURTHER_COLUMNS = {"nominal": tables.INT, "certain": tables.BOOL, "rule": tables.LABEL}
 FURTHER_COLUMNS |= {"pattern": tables.STRING, "cut": tables.BOOL, "echo": tables.BOOL}
 """Columns that judgements of other benchmarks lack. nominal: number of prompts of the template by
@@ -226,7 +229,7 @@ _COPIED = ("item_id", "phenomenon", "paradigm", "nominal")
 _ANSWER_COLUMNS = ["text", "opened", "finish"]
 # An answer that ends with a full stop, or with a quotation mark.
 _ENDED = re.compile(r"[.!?。…][\s\"'”’»」』)*]*$|[\"”»」』]\s*$")
-BATCH = 4096  # prompts judged at a time, since Python objects take more memory than a table
+BATCH = 4096  # prompts judged at a time, since as Python objects they take much memory
 
 
 def _judge_batch(judges: dict[str, Judge], prompts: Sequence[dict[str, Any]]) -> pa.Table:
@@ -235,9 +238,11 @@ def _judge_batch(judges: dict[str, Judge], prompts: Sequence[dict[str, Any]]) ->
     rows = []
     for prompt in prompts:
         arguments, finish = json.loads(prompt["arguments"]), prompt["finish"]
-        verdicts: dict[str, Verdict] = {}
+        verdicts: dict[str, Verdict] = {}  # by method; empty without an answer
         question = (prompt["phenomenon"], prompt["template"], arguments, prompt["prompt"])
-        for method, judge in judges.items() if prompt["text"] is not None else ():
+        for method, judge in judges.items():
+            if prompt["text"] is None:
+                continue
             answer = strip_reasoning(prompt["text"], METHODS[method], opened=prompt["opened"])
             verdicts[method] = judge.for_prompt(*question)(answer)
             if method == CORRECTED and finish == "length" and not _ENDED.search(answer):
@@ -245,7 +250,7 @@ def _judge_batch(judges: dict[str, Judge], prompts: Sequence[dict[str, Any]]) ->
                 verdicts[method] = verdicts[method]._replace(certain=False)
         copied = {name: prompt[name] for name in _COPIED}
         copied["cut"] = None if finish is None else finish == "length"
-        # Only the corrected rules compare the answer with its prompt.
+        # The published rules find few repetitions of the prompt.
         copied["echo"] = verdicts[CORRECTED].rule == "echo" if verdicts else None
         for method in METHODS:
             verdict = verdicts[method]._asdict() if verdicts else {}

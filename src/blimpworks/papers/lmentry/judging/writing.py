@@ -11,7 +11,7 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 9 to 12 and 26 to 2
 import re
 import string
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -20,16 +20,18 @@ import re2
 from blimpworks.papers.lmentry.items.languages import in_letters
 from blimpworks.papers.lmentry.judging import answers, compiling
 from blimpworks.papers.lmentry.judging.answers import LETTER_OR_DIGIT
+from blimpworks.papers.lmentry.judging.compiling import Expressions
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Verdict, task_patterns
 from blimpworks.papers.lmentry.tasks import LETTERS
 
 WORD_ROLE = answers.ROLE["word"]
-MARKS = r"[\"'.,]*"  # regular expression of marks that may surround a word
-BREAK = rf"[^a-z0-9{WORD_ROLE}]"  # expression of the release's space between words
+MASKED_SPACE = rf"[^a-z0-9{WORD_ROLE}]"
+"""Expression like ``answers.SPACE``, for answers with roles' characters in place of arguments."""
 LONGER_WORD = rf"[\pL\pN](?:{answers.ANY_BRACKETS}[\pL\pN])+"
 """Expression of a word of two or more letters, with any brackets inside."""
 _LABEL = re.compile(r"[^\W_]{1,2}:")  # "A:"
-_LEAD = re.compile(r"[^\n]*:\n|[^\n:\"]*\"[^\n:]*:")  # "Here it is:"
+# A line such as "Here it is:", or words on the sentence's line such as 'A sentence with "cat":'.
+_LEAD = re.compile(r"[^\n]*:\n|[^\n:\"]*\"[^\n:]*:")
 
 
 def without_lead(answer: str) -> str:
@@ -55,12 +57,12 @@ class SentenceJudge:
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         self._containing, self._variant = task == "sentence_containing", variant
         self._particles = declared.particles
-        # The release also accepts an introduction ("the sentence is") without a sentence. It looks
-        # for a capital in lower-case answers, and so finds no introduction in scripts with case.
+        # The release also accepts the words of the article alone ("the sentence"). It looks for
+        # them with a capital, and so never finds them in lower-case answers of scripts with case.
         article = declared.article.get("sentence", "{}")
         has_case = article.upper() != article
-        introduction = compiling.add_article(article, compiling.NEVER)
-        self._introduction = re2.compile(compiling.NEVER if has_case else introduction)
+        without_sentence = compiling.add_article(article, compiling.NEVER)
+        self._article = re2.compile(compiling.NEVER if has_case else without_sentence)
 
     def for_prompt(self, arguments: answers.Arguments, prompt: str) -> compiling.AnswerJudge:
         word = str(arguments["word"]).lower()
@@ -74,14 +76,15 @@ class SentenceJudge:
         plain, answer = re.sub(r"[()]", "", word), answers.normalise_published(text)
         if self._containing:
             longer_lines = [line for line in answer.split("\n") if len(line) > len(plain)]
-            made = any(has_word_like_release(line, plain) for line in longer_lines)
-            made = made or self._introduction.search(answer) is not None
+            has_word = any(has_word_like_release(line, plain) for line in longer_lines)
+            made = has_word or self._article.search(answer) is not None
             return Verdict(made, True, "made" if made else "absent")
         if has_word_like_release(answer, plain):
             return Verdict.wrong("present")
         n_words = len(answers.ASCII_WORD.findall(answer))
         if n_words < 2:
             return Verdict(False, n_words == 0, "short" if n_words else "empty")
+        # It is not certain that an answer lacks the word if a longer word contains it.
         return Verdict(True, word not in answer, "made")
 
     def _corrected(self, word: str, answer: str) -> Verdict:
@@ -111,41 +114,43 @@ class EdgeJudge:
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         """Compile the patterns. Their role ``{text}`` is the sentence that a model has written."""
         self._at_start, self._variant = task == "starts_with_word", variant
-        self._anywhere = declared.published_anywhere
-        self._particles = declared.particles
-        # A sentence is the prompt's word and another word: a word of two or more letters, or one of
+        self._anywhere, self._particles = declared.published_anywhere, declared.particles
+        # A right sentence has the prompt's word and another word: of two or more letters, or one of
         # the language's words of one letter.
         one_letter_words = declared.published_single.get(task, declared.single)
-        valid_words = [f"[{one_letter_words}]"] if one_letter_words else []
-        expressions: dict[str, str] = {}
+        other_words = [f"[{one_letter_words}]"] if one_letter_words else []
         if variant == "published":
-            role, gap = answers.between_brackets(WORD_ROLE), answers.SPACE
-            expressions[compiling.AFTER_EACH] = answers.ANY_BRACKETS
+            argument, gap = answers.between_brackets(WORD_ROLE), answers.SPACE
+            after_each = answers.ANY_BRACKETS
         else:
-            role, gap = WORD_ROLE, BREAK
-            valid_words.append(WORD_ROLE)
-        marks = MARKS.replace("]", f"{answers.BRACKETS}]")
-        article = declared.article.get("word", "{}")
-        word = compiling.add_article(article, f"{marks}{role}{marks}", expressions)
-        valid = f"{answers.ANY_BRACKETS}(?:{'|'.join([*valid_words, LONGER_WORD])})"
+            argument, gap, after_each = WORD_ROLE, MASKED_SPACE, ""
+            other_words.append(WORD_ROLE)
+        other_word = f"{answers.ANY_BRACKETS}(?:{'|'.join([*other_words, LONGER_WORD])})"
+        marks = f"[{answers.PUBLISHED_MARKS}{answers.BRACKETS}]*"
+        word = compiling.add_article(
+            declared.article.get("word", "{}"),
+            f"{marks}{argument}{marks}",
+            Expressions({}, after_each),
+        )
         if self._at_start:
-            text = f"{answers.ANY_BRACKETS}{gap}*{word}{gap}+{valid}[^\n]*"
+            text = f"{answers.ANY_BRACKETS}{gap}*{word}{gap}+{other_word}[^\n]*"
         else:
-            text = f"[^\n]*{valid}{answers.ANY_BRACKETS}{gap}+{word}{gap}*"
+            text = f"[^\n]*{other_word}{answers.ANY_BRACKETS}{gap}+{word}{gap}*"
         self._sentence = re2.compile(text)
-        after_each = expressions.get(compiling.AFTER_EACH, "")
-        expressions["any"] = compiling.ANY_CHARACTER[variant] + after_each
+        roles = {"any": compiling.ANY_CHARACTER[variant] + after_each, "word": word}
         if variant == "published":
             # In the patterns of all tasks ("the answer is {answer}") the sentence is the answer.
-            with_answer = {**expressions, "answer": text}
+            with_answer = Expressions({**roles, "answer": text}, after_each)
             shared = (compiling.expression_of(pattern, with_answer) for pattern in declared.shared)
-            text = "(?:" + "|".join([text, *shared]) + ")"
-        expressions |= {"text": text, "word": word}
+            text = f"(?:{'|'.join([text, *shared])})"
+        expressions = Expressions({**roles, "text": text}, after_each)
         accepted = task_patterns(declared.model_copy(update={"shared": ()}), task, variant).accept
         patterns = [compiling.compile_pattern(framed.pattern, expressions) for framed in accepted]
+        # A sentence that ends with the word includes its full stop (``gap``).
         after_answer = r"\.?" if self._at_start else ""
         self._patterns = compiling.make_matcher(patterns, full=True, end=after_answer)
-        end = "" if self._at_start or declared.published_anywhere else "$"
+        # Inside an answer, a sentence that ends with the word must also end the answer.
+        end = "" if self._at_start or self._anywhere else "$"
         inside = (pattern._replace(expression=pattern.expression + end) for pattern in patterns)
         self._inside = compiling.make_matcher(inside, full=False)
 
@@ -157,7 +162,7 @@ class EdgeJudge:
 
     def _published(self, to_find: Sequence[answers.Argument], text: str) -> Verdict:
         answer = answers.normalise_published(text)
-        if not any(any(answers.find_spans(answer, reading)) for reading in to_find):
+        if not any(any(answers.find_spans(answer, argument)) for argument in to_find):
             return Verdict.wrong("absent")
         marked = answers.put_brackets(answer, to_find, anywhere=self._anywhere)
         if self._sentence.fullmatch(marked):
@@ -179,24 +184,26 @@ class EdgeJudge:
             divide = masked.partition if self._at_start else masked.rpartition
             before, role, after = divide(WORD_ROLE)
             for particle in self._particles:
-                stem = after.removeprefix(particle)
-                if stem != after and not stem[:1].isalnum():
-                    after = stem
+                # A particle of the word is no other word: "s end" after it becomes " end".
+                remainder = after.removeprefix(particle)
+                if remainder != after and not remainder[:1].isalnum():
+                    after = remainder
                     break
-            beyond, remainder = (before, after) if self._at_start else (after, before)
-            # The line must have another word, and none beyond the prompt's word.
-            if role and LETTER_OR_DIGIT.search(remainder) and not LETTER_OR_DIGIT.search(beyond):
+            # One side of the word has the other words of the sentence, the other side has none.
+            sentence, outside = (after, before) if self._at_start else (before, after)
+            if role and LETTER_OR_DIGIT.search(sentence) and not LETTER_OR_DIGIT.search(outside):
                 return Verdict(True, candidate == answer, "made")
         verdict = self._patterns(answers.replace_word(answer, argument, ""))
         return verdict or Verdict(False, len(lines) == 1, "none")
 
 
 ANY = r"[\pL\pN_]"  # expression of a character of words
+_BOUNDARY = r"[^\pL\pN_]"  # expression of any other character
 _ANSWER_ROLES = ("{word}", "{answer}")
 ENDS = {"starts_with_letter": 0, "ends_with_letter": -1}  # index of the letter in the word, by task
-_MARK = r"[\"'.,]"
-_INSIDE = str.maketrans(dict.fromkeys("-'’·"))  # removes marks that may be inside words
-_WITH_SUFFIX = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")
+_MARK = f"[{answers.PUBLISHED_MARKS}]"
+_REMOVE_INNER_MARKS = str.maketrans(dict.fromkeys("-'’·"))
+_ROLE_WITH_SUFFIX = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")  # "{word}s" or "{word}(s)?"
 
 
 def is_jamo(letter: str) -> bool:
@@ -207,8 +214,8 @@ def is_jamo(letter: str) -> bool:
 def right_word(task: str, letter: str, one_letter_words: str, *, twice: bool) -> str:
     """Return the expression of words that the release accepts in a task on a letter.
 
-    ``one_letter_words``: letters that are words; ``twice``: the letter must be there twice.
-    Comments give examples for the letter t.
+    ``one_letter_words``: letters that are words; ``twice``: the word must have the letter twice.
+    Comments give examples of an accepted and a rejected word for the letter t.
     """
     character = re2.escape(letter)
     is_word = letter in one_letter_words
@@ -229,11 +236,11 @@ def right_word(task: str, letter: str, one_letter_words: str, *, twice: bool) ->
     return f"{ANY}*{character}{ANY}*" if is_word else longer  # "at", not "t"
 
 
-def _add_boundaries(pattern: compiling.Pattern, *roles: str) -> compiling.Pattern:
-    """Require a word boundary where a pattern starts or ends with a role (one of ``roles``)."""
-    start = r"(?:^|[^\pL\pN_])" if pattern.source.startswith(roles or "{") else ""
-    ends = pattern.source.endswith(roles or "}") and not pattern.source.endswith("{any}")
-    end = r"(?:$|[^\pL\pN_])" if ends else ""
+def _add_boundaries(pattern: compiling.Pattern, role: str = r"\{\w+\}") -> compiling.Pattern:
+    """Require a word boundary where a pattern starts or ends with a role (by default any role)."""
+    start = rf"(?:^|{_BOUNDARY})" if re.match(role, pattern.source) else ""
+    has_end = re.search(f"{role}$", pattern.source) and not pattern.source.endswith("{any}")
+    end = rf"(?:$|{_BOUNDARY})" if has_end else ""
     return pattern._replace(expression=start + pattern.expression + end)
 
 
@@ -241,8 +248,9 @@ class LetterPatterns(NamedTuple):
     """The compiled patterns of answers about one letter."""
 
     word_without_marks: Any
+    """Compiled expression of a right word."""
     word: Any
-    """Expression of a right word as a full answer, perhaps with marks and an article."""
+    """Compiled expression of a right word as a full answer, perhaps with marks and an article."""
     sentences: compiling.Matcher  # of full answers
     inside: compiling.Matcher  # of sentences inside answers
 
@@ -262,8 +270,7 @@ class SpellingJudge:
         self._patterns_of = lru_cache(maxsize=None)(self._compile)
         self._without_letter = task == "word_not_containing"
         self._copulas = re.compile(rf"(?:{answers.any_of(declared.copulas)})(?![^\W_])")
-        plain = answers.accent_table(declared.accents)
-        self._without_accents: Callable[[str], str] = lambda word: word.translate(plain)
+        self._without_accents = answers.accent_table(declared.accents)
 
     def _compile(self, letter: str) -> LetterPatterns:
         """Compile the patterns of one letter. Raises UserError for a faulty pattern."""
@@ -271,16 +278,15 @@ class SpellingJudge:
         decomposed = corrected and is_jamo(letter)
 
         def spell(pattern: str) -> str:
-            # Decompose Hangul syllables into letters; ``?`` stays after the syllable.
+            # Decompose Hangul syllables into letters; brackets keep one before ``?`` together.
             return in_letters(re.sub(r"([가-힣])\?", r"(\1)?", pattern)) if decomposed else pattern
 
-        def with_article(name: str, text: str, repeat: str = "*") -> str:
-            # Marks may surround the word or letter. ``repeat`` is the quantifier of marks after it.
+        def with_article(name: str, text: str, marks_after: str = f"{_MARK}*") -> str:
             article = spell(declared.article.get(name, "{}"))
-            return compiling.add_article(article, f"{_MARK}*{text}{_MARK}{repeat}")
+            return compiling.add_article(article, f"{_MARK}*{text}{marks_after}")
 
         if corrected and self._without_letter:
-            right = rf"[^\PL{letter}]{{2,}}"
+            right = rf"[^\PL{letter}]{{2,}}"  # two or more letters other than this one
         else:
             published_words = {} if corrected else declared.published_single
             one_letter_words = published_words.get(task, declared.single)
@@ -288,17 +294,19 @@ class SpellingJudge:
             right = right_word(task, letter, one_letter_words, twice=twice)
         character = re2.escape(letter) if letter.isalnum() or corrected else compiling.NEVER
         word, marks = with_article("word", right), declared.published_marks.get(task)
-        expressions = {"word": word, "answer": word, "letter": with_article("letter", character)}
-        expressions["any"] = compiling.ANY_CHARACTER[self._variant]
+        roles = {"word": word, "answer": word, "letter": with_article("letter", character)}
+        roles["any"] = compiling.ANY_CHARACTER[self._variant]
         if not corrected and marks is not None:
+            # In this task the release allows each of a few marks once on either side, or no mark.
             around = "".join(f"{re2.escape(mark)}?" for mark in marks)
-            expressions |= dict.fromkeys(("word", "answer"), f"(?:{around}{right}{around})")
+            roles |= dict.fromkeys(("word", "answer"), f"(?:{around}{right}{around})")
             if marks:
-                expressions["letter"] = f"(?:{around}{re2.escape(letter)}{around})"
+                roles["letter"] = f"(?:{around}{re2.escape(letter)}{around})"
         elif not corrected:
             # The release requires a mark between a word or letter and a suffix.
-            expressions["word_"] = expressions["answer_"] = with_article("word", right, "+")
-            expressions["letter_"] = with_article("letter", character, "+")
+            with_mark = with_article("word", right, f"{_MARK}+")
+            roles |= {"word_": with_mark, "answer_": with_mark}
+            roles["letter_"] = with_article("letter", character, f"{_MARK}+")
         if self._without_letter:
             declared = declared.model_copy(update={"shared": ()})
         sentences, inside = [], []
@@ -306,9 +314,9 @@ class SpellingJudge:
             text = accepted.pattern
             if corrected:
                 text = spell(self._copulas.sub("", text))
-            if "word_" in expressions:
-                text = _WITH_SUFFIX.sub(r"{\1_}", text)
-            expression = compiling.expression_of(text, expressions)
+            if "word_" in roles:
+                text = _ROLE_WITH_SUFFIX.sub(r"{\1_}", text)
+            expression = compiling.expression_of(text, Expressions(roles))
             pattern = compiling.Pattern(accepted.pattern, expression)
             sentences.append(pattern)
             if corrected:
@@ -317,7 +325,7 @@ class SpellingJudge:
                 inside.append(_add_boundaries(pattern))
             else:
                 # The release requires boundaries at the letter only, and only without marks.
-                inside.append(pattern if marks else _add_boundaries(pattern, "{letter}"))
+                inside.append(pattern if marks else _add_boundaries(pattern, r"\{letter\}"))
         return LetterPatterns(
             re2.compile(right),
             re2.compile(rf"{word}\.?"),
@@ -326,7 +334,10 @@ class SpellingJudge:
         )
 
     def _bound_at_clause(self, pattern: compiling.Pattern) -> compiling.Pattern:
-        """Require answers at the edge of a clause, unlike "that" in "a word that fits"."""
+        """Require an edge of a clause beside an answer: none is beside "that" in "words that fit".
+
+        A clause is between punctuation marks; it may also end before a reason (" because").
+        """
         start = end = ""
         if pattern.source.startswith(_ANSWER_ROLES):
             start = r"(?:^|\n|[^\pL\pN_\s]) *"
@@ -341,8 +352,7 @@ class SpellingJudge:
         letter = str(arguments["letter"]).lower()
         if self._variant == "published":
             return partial(self._published, letter, answers.normalise_published(prompt))
-        spell = in_letters if is_jamo(letter) else self._without_accents
-        return partial(self._corrected, letter, spell, answers.normalise_corrected(prompt))
+        return partial(self._corrected, letter, answers.normalise_corrected(prompt))
 
     def _published(self, letter: str, prompt: str, text: str) -> Verdict:
         answer = answers.normalise_published(text)
@@ -366,9 +376,7 @@ class SpellingJudge:
                 return Verdict.right("repeated")
         return patterns.verdict(answer)
 
-    def _corrected(
-        self, letter: str, spell: Callable[[str], str], prompt: str, answer: str
-    ) -> Verdict:
+    def _corrected(self, letter: str, prompt: str, answer: str) -> Verdict:
         """Judge one word by its letters, and several words by patterns."""
         answer = self._copulas.sub("", answer)
         if not LETTER_OR_DIGIT.search(answer):
@@ -378,33 +386,34 @@ class SpellingJudge:
         answer_words = answers.WORD.findall(answer)
         distinct = set(answer_words)
         if len(distinct) == 1:
-            right = self._is_right(answer_words[0], letter, spell)
+            right = self._is_right(answer_words[0], letter)
             return Verdict.right("whole", "{word}") if right else Verdict.wrong("absent")
-        # Each sentence has words without the letter, so only babble is certainly wrong then.
+        # Any sentence has words without the letter, so only babble is certainly wrong in that task.
         if self._without_letter:
             is_wrong = any(map(_is_babble, distinct))
         else:
-            is_wrong = not any(self._is_right(word, letter, spell) for word in distinct)
+            is_wrong = not any(self._is_right(word, letter) for word in distinct)
         if is_wrong:
             return Verdict.wrong("absent")
         # If the first line, or the text after the last colon, is one word, judge this word.
         for line in (answer.split("\n", maxsplit=1)[0], answer.rpartition(":")[2]):
             line_words = answers.WORD.findall(line)
             if len(line_words) == 1 and line != answer:
-                right = self._is_right(line_words[0], letter, spell)
+                right = self._is_right(line_words[0], letter)
                 return Verdict(correct=right, certain=False, rule="line")
-        spelled = in_letters(answer) if spell is in_letters else answer
+        spelled = in_letters(answer) if is_jamo(letter) else answer
         return self._patterns_of(letter).verdict(spelled)
 
-    def _is_right(self, word: str, letter: str, spell: Callable[[str], str]) -> bool:
-        spelled = spell(word)
+    def _is_right(self, word: str, letter: str) -> bool:
+        spelled = in_letters(word) if is_jamo(letter) else word.translate(self._without_accents)
         fits = LETTERS[self._task](spelled, letter)
         long = len(spelled) > 1 or word in self._declared.single
-        return fits and long and not _is_babble(word) and spelled.translate(_INSIDE).isalpha()
+        has_letters_only = spelled.translate(_REMOVE_INNER_MARKS).isalpha()
+        return fits and long and has_letters_only and not _is_babble(word)
 
 
 def _is_babble(word: str) -> bool:
-    # A few letters that are repeated, as in "mmmmm", are not a word.
+    # Letters that are repeated four times on average, as in "mmmm" or "hahahaha", are not a word.
     return len(word) >= 4 * len({*word})
 
 

@@ -15,21 +15,21 @@ from functools import partial
 
 from blimpworks.papers.lmentry.items.languages import decline
 from blimpworks.papers.lmentry.judging import answers, compiling
-from blimpworks.papers.lmentry.judging.answers import LETTER_OR_DIGIT, ROLE, Argument, Arguments
+from blimpworks.papers.lmentry.judging.answers import ANSWER, DISTRACTOR, OTHER, ROLE, Argument
 from blimpworks.papers.lmentry.judging.compiling import UNDECIDED, Matchers, compile_task
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family, Verdict
 from blimpworks.papers.lmentry.tasks import ANY_WORDS, is_yes
 
-ANSWER, DISTRACTOR, OTHER = ROLE["answer"], ROLE["distractor"], ROLE["other"]
 _CLAUSE = re.compile(rf"[\n,.:;] ?((?: ?[{ANSWER}{DISTRACTOR}])+)(?=\n|$)")
 """Yes or no as the last clause of a line: "in this case, no"."""
+# "Related to", in the release's Basque sentences; prompts have the first.
 _RELATIONS = (
     *("zerikusia duten", "lotura duten", "erlazioa duten"),
     *("lotuta dauden", "erlazionatuta dauden"),
-)  # "related to", in the release's Basque sentences
-_CATEGORY_ROLES = [role for name, role in ROLE.items() if name != "answer"]
-"""Roles for the names of a category: one for each name, since two names may begin at one position.
-"""
+)
+_NAME_ROLES = [role for role in ROLE.values() if role != ANSWER]
+"""Roles for the names of a category, one for each name: ``put_brackets`` puts brackets around texts
+of several roles, but not of one role, that begin at one position."""
 
 
 class YesNoJudge:
@@ -38,64 +38,62 @@ class YesNoJudge:
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         """Compile the patterns. Raises UserError for a faulty pattern."""
         self._task, self._variant = task, variant
+        # For questions about any words, the release accepts a category's name in the prompt only.
         categories = declared.published_categories if task != ANY_WORDS else {}
         self._names_by_category = {name.lower(): names for name, names in categories.items()}
         self._has_cases, self._particles = bool(declared.endings), declared.particles
         yes, no, published = declared.yes_words, declared.no_words, variant == "published"
         if published:
-            yes_no = declared.published_yes_no or (yes[0], no[0])
-            yes, no = yes_no[:1], yes_no[1:]
-        # The keys of the next two mappings are gold answers, True for yes. ``_forms`` has the words
-        # for that answer; ``_yes_no_arguments`` those for both answers, with roles.
+            yes, no = yes[:1], no[:1]
+            if declared.published_yes_no:
+                yes, no = declared.published_yes_no[:1], declared.published_yes_no[1:]
+        # The keys of the next three mappings are gold answers, True for yes.
         self._forms = {True: tuple(map(str.lower, yes)), False: tuple(map(str.lower, no))}
         self._yes_no_arguments: dict[bool, list[Argument]] = {}
+        self._patterns: dict[bool, Matchers] = {}
         for gold, forms in self._forms.items():
-            yes_and_no = [Argument(form, ANSWER) for form in forms]
-            yes_and_no += [Argument(form, DISTRACTOR) for form in self._forms[not gold]]
+            right = [Argument(form, ANSWER) for form in forms]
+            wrong = [Argument(form, DISTRACTOR) for form in self._forms[not gold]]
             # The longest is first, so that no form is read as the beginning of another.
-            self._yes_no_arguments[gold] = sorted(yes_and_no, key=lambda a: -len(a.text))
-        # "yes/no" or "yes or no" at the start is no answer.
-        joins = [declared.conjunction, *declared.corrected.either]
-        joined = "|".join(rf"{re.escape(word)}\s" for word in joins)
-        either = "|".join(re.escape(forms[0].lower()) for forms in (yes, no))
-        self._both = re.compile(rf"\W*(?:{either})\W*(?:/|{joined})\W*(?:{either})\b")
-        # Compile sentences with yes or no.
-        self._patterns = {}
-        for gold, forms in self._forms.items():
+            longest_first = sorted([*right, *wrong], key=lambda argument: -len(argument.text))
+            self._yes_no_arguments[gold] = longest_first
             expressions = {}
             if published:
                 # The release puts yes or no into its sentences without articles or marks.
                 expressions["answer"] = compiling.literal(forms[0], answers.ANY_BRACKETS)
-                expressions["category"] = "|".join(map(answers.between_brackets, _CATEGORY_ROLES))
+                expressions["category"] = "|".join(map(answers.between_brackets, _NAME_ROLES))
             compiled = compile_task(declared, task, variant, expressions, brackets=published)
             self._patterns[gold] = compiled
-        self._list = re.compile(rf"{OTHER}(?:(?:[\s,]|{joined})*{OTHER})*")
-        # Compile statements without yes or no, for corrected verdicts: first those that mean no.
+        # "yes/no" or "yes or no" at the start is no answer.
+        conjunctions = [declared.conjunction, *declared.corrected.either]
+        conjunction = "|".join(rf"{re.escape(word)}\s" for word in conjunctions)
+        either = "|".join(re.escape(forms[0]) for forms in self._forms.values())
+        self._both = re.compile(rf"\W*(?:{either})\W*(?:/|{conjunction})\W*(?:{either})\b")
+        # Words of the prompt's list, with commas or conjunctions between them.
+        self._list = re.compile(rf"{OTHER}(?:(?:[\s,]|{conjunction})*{OTHER})*")
+        # Statements without yes or no, for corrected verdicts: first those that mean no (False).
         self._statements: dict[bool, Matchers] = {}
-        statements = {False: declared.corrected.denied, True: declared.corrected.affirmed}
-        for affirmed, patterns_by_task in statements.items() if not published else ():
-            family = Family(tasks=(task,), accept=patterns_by_task.get(task, ()))
-            adapted = declared.model_copy(update={"shared": (), "families": (family,)})
-            self._statements[affirmed] = compile_task(adapted, task, variant, {}, brackets=False)
+        if not published:
+            corrected = declared.corrected
+            for means_yes, statements in ((False, corrected.denied), (True, corrected.affirmed)):
+                family = Family(tasks=(task,), accept=statements.get(task, ()))
+                adapted = declared.model_copy(update={"shared": (), "families": (family,)})
+                compiled = compile_task(adapted, task, variant, {}, brackets=False)
+                self._statements[means_yes] = compiled
 
-    def for_prompt(self, arguments: Arguments, prompt: str) -> compiling.AnswerJudge:
+    def for_prompt(self, arguments: answers.Arguments, prompt: str) -> compiling.AnswerJudge:
         category = str(arguments.get("category", "")).lower()
         gold = is_yes(self._task, arguments)
         if self._variant == "corrected":
-            listed = (Argument(str(word).lower(), OTHER) for word in arguments.get("words", ()))
-            return partial(self._corrected, gold, [Argument(category, ROLE["category"]), *listed])
+            listed = [Argument(str(word).lower(), OTHER) for word in arguments.get("words", ())]
+            category_argument = Argument(category, ROLE["category"])
+            return partial(self._corrected, gold, category_argument, listed)
         # The release looks for each name of a category, also inside longer words.
         names = [*self._names_by_category.get(category, ()), category]
         if category and self._has_cases:
-            # If words relate to a Basque category ("art"), the first form is as in the prompt. If
-            # words belong to the category ("animals"), there is one form.
-            either = category.replace(" eta ", " edo ")
-            stem = decline(either, "comitative_singular")
-            names = [f"{stem} {relation} hitzak" for relation in _RELATIONS]
-            if names[0] not in prompt.lower():
-                names = [decline(either, "absolutive_plural")]
+            names = _basque_names(category, prompt)
         category_names = []
-        for name, role in zip(names, _CATEGORY_ROLES, strict=False):
+        for name, role in zip(names, _NAME_ROLES, strict=False):
             for argument in answers.read_like_release(name, role) if name else ():
                 category_names.append(argument._replace(inside_words=True))
         return partial(self._published, gold, category_names)
@@ -105,7 +103,7 @@ class YesNoJudge:
         right, wrong = self._forms[gold][0], self._forms[not gold][0]
         if re.fullmatch(re.escape(wrong) + compiling.END["published"], answer):
             return Verdict.wrong("opposite")
-        if not LETTER_OR_DIGIT.search(answer):
+        if not answers.LETTER_OR_DIGIT.search(answer):
             return Verdict(correct=False, certain=False, rule="empty")
         if re.fullmatch(re.escape(right) + compiling.END["published"], answer):
             return Verdict.right("whole", "{answer}")
@@ -114,8 +112,10 @@ class YesNoJudge:
             return Verdict.right("vacuous")
         if all(token == right for token in answers.ASCII_TOKEN.findall(answer)):
             return Verdict.right("repeated")
-        begins = answer.startswith(right) and answers.has_word(answer[: len(right) + 1], right)
-        return self._judge_by_patterns(gold, answers.put_brackets(answer, category_names), begins)
+        has_end = answers.find_word_end(answer, 0, len(right), ()) >= 0
+        begins_right = answer.startswith(right) and has_end
+        marked = answers.put_brackets(answer, category_names)
+        return self._judge_by_patterns(gold, marked, begins_right)
 
     def _judge_by_patterns(self, gold: bool, marked: str, begins_right: bool) -> Verdict:
         if verdict := self._patterns[gold].full(marked):
@@ -124,16 +124,19 @@ class YesNoJudge:
             return Verdict(correct=True, certain=False, rule="begins", pattern="{answer}")
         return self._patterns[gold].inside(marked) or UNDECIDED
 
-    def _corrected(self, gold: bool, to_find: Sequence[Argument], answer: str) -> Verdict:
-        """Judge by yes or no at the start, by the patterns, or by a statement without either."""
-        if not LETTER_OR_DIGIT.search(answer):
+    def _corrected(
+        self, gold: bool, category: Argument, listed: Sequence[Argument], answer: str
+    ) -> Verdict:
+        """Judge by yes or no at the start, by the patterns, or by a statement without yes or no.
+
+        ``category``: its name in the prompt, or an empty text; ``listed``: words of the prompt.
+        """
+        if not answers.LETTER_OR_DIGIT.search(answer):
             return Verdict.wrong("empty")
-        # ``to_find`` has the category, then the words of the prompt's list. First replace the
-        # category, yes and no by the characters of their roles.
-        category = to_find[:1] if to_find[0].text else []
-        arguments = [*category, *self._yes_no_arguments[gold]]
+        in_prompt = [category] if category.text else []
+        arguments = [*in_prompt, *self._yes_no_arguments[gold]]
         masked = answers.mask(answer, arguments, answers.CORRECTED_MARKS).strip()
-        has_more = LETTER_OR_DIGIT.search(masked) is not None
+        has_more = answers.LETTER_OR_DIGIT.search(masked) is not None
         if masked.startswith(DISTRACTOR):
             return Verdict(correct=False, certain=not has_more, rule="opposite")
         if masked.startswith(ANSWER) and not has_more and DISTRACTOR not in masked:
@@ -145,18 +148,27 @@ class YesNoJudge:
         if verdict != UNDECIDED:
             return verdict
         # Take the last yes or no that ends a line, if all of these agree or it ends the answer.
-        clauses = "".join(_CLAUSE.findall(masked)).replace(" ", "")
+        clauses = "".join(_CLAUSE.findall(masked)).replace(" ", "")  # characters of roles
         if clauses and (len({*clauses}) == 1 or masked.endswith(clauses[-1])):
             right = clauses[-1] == ANSWER
             pattern = "{answer}" if right else None
             return Verdict(correct=right, certain=False, rule="line", pattern=pattern)
-        # Look for a statement without yes or no. First remove repeated words of the prompt's list.
-        listed = (argument for argument in to_find if argument.text)
+        # Look for a statement without yes or no. First remove lists of the prompt's words.
+        in_prompt += [word for word in listed if word.text]
         text = answer.replace("\n", " ")
-        text = answers.mask(text, listed, answers.CORRECTED_MARKS, self._particles)
+        text = answers.mask(text, in_prompt, answers.CORRECTED_MARKS, self._particles)
         text = " ".join(self._list.sub(" ", text).replace("[ ]", " ").split())
-        for affirmed, patterns in self._statements.items():
+        for means_yes, patterns in self._statements.items():
             if stated := patterns.full(text) or patterns.inside(text):
-                rule = stated.rule if affirmed == gold else "opposite"
-                return stated._replace(correct=affirmed == gold, rule=rule)
+                right = means_yes == gold
+                return stated._replace(correct=right, rule=stated.rule if right else "opposite")
         return UNDECIDED
+
+
+def _basque_names(category: str, prompt: str) -> list[str]:
+    # A form for each of ``_RELATIONS`` if words relate to the category ("art"), or one form if they
+    # belong to it ("animals").
+    either = category.replace(" eta ", " edo ")  # "and" to "or", as in prompts
+    stem = decline(either, "comitative_singular")
+    related = [f"{stem} {relation} hitzak" for relation in _RELATIONS]
+    return related if related[0] in prompt.lower() else [decline(either, "absolutive_plural")]
