@@ -40,6 +40,7 @@ CASES = [
     ("deu", "rhyming_word", RHYMES, "Das Wort Hund", (0, 1), "case"),
     ("deu", "any_words_from_category", ANIMALS, "Nein.", (0, 1), "yes_no"),
     ("eng", "first_word", CAT, "The sentence starts with cat", (0, 1), "wording"),
+    ("deu", "starts_with_word", {"word": "a"}, "Der Satz a i beginnt mit a", (1, 0), "wording"),
     ("eus", "ends_with_word", {"word": "katua"}, "nire katua dago hemen", (1, 0), "wording"),
 ]
 

@@ -117,7 +117,8 @@ class EdgeJudge:
         self._anywhere, self._particles = declared.published_anywhere, declared.particles
         # A right sentence has the prompt's word and another word: of two or more letters, or one of
         # the language's words of one letter.
-        one_letter_words = declared.published_single.get(task, declared.single)
+        published_words = declared.published_single if variant == "published" else {}
+        one_letter_words = published_words.get(task, declared.single)
         other_words = [f"[{one_letter_words}]"] if one_letter_words else []
         if variant == "published":
             argument, gap = answers.between_brackets(WORD_ROLE), answers.SPACE
