@@ -52,14 +52,11 @@ def _name_files(names: Sequence[str]) -> str:
 
 
 def unreachable_reason(url: str, limits: tuple[float, float] = LIMITS, *, retries: int = 1) -> str:
-    """Return the reason why a host cannot be reached; empty if it answers, even slowly.
-
-    The environment's proxies are used. ``limits`` are as ``LIMITS``.
-    """
+    """Return why a host cannot be reached, with the environment's proxies; empty if it can."""
     with open_session(retries) as session:
         try:
             session.head(urljoin(url, "/"), timeout=limits, allow_redirects=False)
-        except ReadTimeout:
+        except ReadTimeout:  # it can be reached, but is slow
             return ""
         except RequestException as error:
             return cause_of(error, url)
@@ -104,6 +101,7 @@ def _download_obstacles(
         names = [pin.name for pin in downloads]
         yield f"{variable} forbids the network, and no mirror has {_name_files(names)}; unset it"
     elif downloads:
+        # Ask the hosts of files, then the hosts of further addresses of files on unreachable ones.
         # Report unreachable hosts, but only for files that no reachable host has.
         allowed = []
         for pin in downloads:
@@ -114,7 +112,6 @@ def _download_obstacles(
         unreachable = [pin for pin in allowed if host_of(pin.url) in causes]
         other_urls = {pin: pin.other_addresses(addresses) for pin in unreachable}
         causes |= _unreachable_hosts(chain.from_iterable(other_urls.values()))
-        # Count the files of each unreachable host that no other address gives.
         lost_files = Counter[str]()
         for pin, urls in other_urls.items():
             if all(host_of(url) in causes for url in urls):
