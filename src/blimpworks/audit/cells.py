@@ -146,10 +146,7 @@ def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:
 
 
 def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, Any]:
-    """Return the only row with the ``requested`` values by column; None stands for any value.
-
-    Raises UserError if no row or several rows have them.
-    """
+    """Return the row with the ``requested`` values; None is any. Raises UserError if not one."""
     rows = [*read_rows_with_lines(path)]
     for column, value in requested.items():
         matching = [row for row in rows if value is None or row[column] == value]

@@ -173,10 +173,7 @@ class Declared:
         return {self.name: Command(self.name, entries, self.packages)} if entries else {}
 
     def command_for(self, *values: str) -> Command:
-        """Return the command for ``values`` that decide its code, such as ("vllm", "causal").
-
-        Raises UserError for unknown values.
-        """
+        """Return the command for values such as ("vllm", "causal"). Raises UserError for others."""
         return find(self.commands, " ".join((self.name, *values)), "command")
 
     def job(

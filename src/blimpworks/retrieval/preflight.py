@@ -73,6 +73,26 @@ def _unreachable_hosts(urls: Iterable[str]) -> dict[str, str]:
         return {host: cause for host, cause in causes if cause}
 
 
+def _host_obstacles(downloads: Iterable[Pin], addresses: Path | None) -> Iterator[str]:
+    """Yield unreachable hosts of files that no reachable host has, with the number of files."""
+    allowed = []
+    for pin in downloads:
+        with suppress(ValueError):  # leave forbidden addresses to the download's message
+            check_address(pin.url)
+            allowed.append(pin)
+    # Ask the hosts of the files, then the hosts of further addresses of files on unreachable ones.
+    causes = _unreachable_hosts(pin.url for pin in allowed)
+    unreachable = [pin for pin in allowed if host_of(pin.url) in causes]
+    other_urls = {pin: pin.other_addresses(addresses) for pin in unreachable}
+    causes |= _unreachable_hosts(chain.from_iterable(other_urls.values()))
+    lost_files = Counter[str]()
+    for pin, urls in other_urls.items():
+        if all(host_of(url) in causes for url in urls):
+            lost_files[host_of(pin.url)] += 1
+    for host, count in lost_files.items():
+        yield f"no connection for {count} files: {causes[host]}; check the network and proxy"
+
+
 def _download_obstacles(
     pins: Sequence[Pin], mirror: Path | None, addresses: Path | None
 ) -> Iterator[str]:
@@ -101,23 +121,7 @@ def _download_obstacles(
         names = [pin.name for pin in downloads]
         yield f"{variable} forbids the network, and no mirror has {_name_files(names)}; unset it"
     elif downloads:
-        # Ask the hosts of files, then the hosts of further addresses of files on unreachable ones.
-        # Report unreachable hosts, but only for files that no reachable host has.
-        allowed = []
-        for pin in downloads:
-            with suppress(ValueError):  # leave forbidden addresses to the download's message
-                check_address(pin.url)
-                allowed.append(pin)
-        causes = _unreachable_hosts(pin.url for pin in allowed)
-        unreachable = [pin for pin in allowed if host_of(pin.url) in causes]
-        other_urls = {pin: pin.other_addresses(addresses) for pin in unreachable}
-        causes |= _unreachable_hosts(chain.from_iterable(other_urls.values()))
-        lost_files = Counter[str]()
-        for pin, urls in other_urls.items():
-            if all(host_of(url) in causes for url in urls):
-                lost_files[host_of(pin.url)] += 1
-        for host, count in lost_files.items():
-            yield f"no connection for {count} files: {causes[host]}; check the network and proxy"
+        yield from _host_obstacles(downloads, addresses)
 
 
 def _refusal(need: HubNeed) -> str:
