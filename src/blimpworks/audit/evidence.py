@@ -130,7 +130,7 @@ def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:
 
 
 def _spread_indices(total: int, count: int) -> list[int]:
-    """Return at most ``count`` indices from 0 to ``total`` - 1, evenly spread."""
+    """Return at most ``count`` evenly spread indices below ``total``: [0, 4, 9] for 10 and 3."""
     indices = (round(i * (total - 1) / max(count - 1, 1)) for i in range(min(count, total)))
     return list(dict.fromkeys(indices))
 

@@ -167,7 +167,7 @@ def _find_gpus(fields: dict[str, str]) -> tuple[str, ...]:
 
 
 def read_job(line: str) -> dict[str, str]:
-    """Read the fields of a job from one line of ``scontrol show job -o``."""
+    """Read {"JobId": "12", "Requeue": "1"} from a line of ``scontrol``, "JobId=12 Requeue=1"."""
     return dict(re.findall(r"(\w[\w/:]*)=(\S*)", line))
 
 

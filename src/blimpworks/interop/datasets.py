@@ -203,6 +203,34 @@ def hub_licence(name: str) -> str:
     return licence if licence in TEXTS["hub_licences"] else "other"
 
 
+def _card_header(campaign: str, subsets: Sequence[Subset]) -> dict[str, Any]:
+    """Return the fields of a card by which the hub finds and loads a data set."""
+    tags = sorted({str(langcodes.standardize_tag(subset.lang)) for subset in subsets})
+    units = dict.fromkeys(subset.unit for subset in subsets)
+    tasks: dict[str, list[str]] = {}
+    for unit in units:
+        for key, names in TEXTS["tasks"][unit].items():
+            tasks[key] = list(dict.fromkeys([*tasks.get(key, []), *names]))
+    minimal_pairs = ["minimal-pairs"] if "pair" in units else []
+    licences = [hub_licence(name) for subset in subsets for name in subset.licences]
+    total = sum(subset.rows for subset in subsets)
+    # "n<1K" is for less than 10^3 rows, "1K<n<10K" for less than 10^4, and so on.
+    size = next(name for exponent, name in enumerate(TEXTS["sizes"], 3) if total < 10**exponent)
+    return {
+        "pretty_name": f"Item sets of the campaign {campaign}",
+        "language": tags,
+        "multilinguality": ["multilingual" if len(tags) > 1 else "monolingual"],
+        "license": list(dict.fromkeys(licences)),
+        **tasks,
+        "size_categories": [size],
+        "tags": ["linguistic-acceptability", *minimal_pairs, "blimpworks"],
+        "configs": [
+            {"config_name": subset.name, "data_files": [{"split": "test", "path": subset.file}]}
+            for subset in subsets
+        ],
+    }
+
+
 def card_text(
     campaign: str,
     subsets: Sequence[Subset],
@@ -219,34 +247,11 @@ def card_text(
     citations = {paper.name: paper.citation.listed for paper in papers}
     dictionary = crate.read_dictionary()
     columns = dict.fromkeys(column for subset in subsets for column in subset.columns)
-    tags = sorted({str(langcodes.standardize_tag(subset.lang)) for subset in subsets})
     units = dict.fromkeys(subset.unit for subset in subsets)
-    tasks: dict[str, list[str]] = {}
-    for unit in units:
-        for key, names in TEXTS["tasks"][unit].items():
-            tasks[key] = list(dict.fromkeys([*tasks.get(key, []), *names]))
-    minimal_pairs = ["minimal-pairs"] if "pair" in units else []
-    licences = [hub_licence(name) for subset in subsets for name in subset.licences]
-    total = sum(subset.rows for subset in subsets)
-    # "n<1K" is for less than 10^3 rows, "1K<n<10K" for less than 10^4, and so on.
-    size = next(name for exponent, name in enumerate(TEXTS["sizes"], 3) if total < 10**exponent)
-    header = {
-        "pretty_name": f"Item sets of the campaign {campaign}",
-        "language": tags,
-        "multilinguality": ["multilingual" if len(tags) > 1 else "monolingual"],
-        "license": list(dict.fromkeys(licences)),
-        **tasks,
-        "size_categories": [size],
-        "tags": ["linguistic-acceptability", *minimal_pairs, "blimpworks"],
-        "configs": [
-            {"config_name": subset.name, "data_files": [{"split": "test", "path": subset.file}]}
-            for subset in subsets
-        ],
-    }
     text = Path(__file__).with_name("card.template.md").read_text(encoding="utf-8")
     card: str = Template(text, trim_blocks=True, keep_trailing_newline=True).render(
         about,
-        header=yaml.safe_dump(header, allow_unicode=True, sort_keys=False),
+        header=yaml.safe_dump(_card_header(campaign, subsets), allow_unicode=True, sort_keys=False),
         campaign=campaign,
         counts=f"{sum(s.items for s in subsets):,} items in {counted(len(subsets), 'subset')}",
         units=" and ".join(TEXTS["units"][unit] for unit in units),

@@ -149,6 +149,7 @@ class _Module:
 
 
 def _defined_names(node: ast.stmt) -> list[str]:
+    """Return ["LONGEST"] for ``LONGEST = 1``, and [] for a statement that defines nothing."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return [node.name]
     if isinstance(node, ast.Assign):

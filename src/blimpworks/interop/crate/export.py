@@ -275,9 +275,9 @@ def _globals_of(source: str, module: ModuleType, seen: set[int]) -> Iterator[str
 
 
 def _import_of(name: str, module: ModuleType) -> str:
-    """Return an import statement of a name: that of the module, or else one from the module.
+    """Return the module's import of a name, "import numpy as np", or else one from the module.
 
-    Constants such as ``re.compile("x")`` are imported from the module that defines them.
+    The latter is for constants without a literal, such as ``re.compile("x")``.
     """
     for node in ast.walk(ast.parse(inspect.getsource(module))):
         if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not node.level):
