@@ -128,7 +128,7 @@ def load_run(root: Path) -> Run:
     return Run(root, recorded, base, records)
 
 
-Kind = Literal["input", "code", "parameter", "model", "engine", "package", "unexplained"]
+Category = Literal["input", "code", "parameter", "model", "engine", "package", "unexplained"]
 ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or template")
 """Fields of an engine's key; changes of code and of checkpoint are separate causes."""
 
@@ -136,7 +136,7 @@ ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or
 class Cause(NamedTuple):
     """One difference between the runs."""
 
-    category: Kind
+    category: Category
     text: str
 
 
@@ -230,7 +230,7 @@ class Causes:
 def _value_causes(old: Record, new: Record) -> Iterator[Cause]:
     """Yield changed parameters, packages and engines between two records of a job."""
     command = new["verb"].partition(" ")[0]
-    category: Kind = "input" if command == "retrieve" else "parameter"
+    category: Category = "input" if command == "retrieve" else "parameter"
     if command == "retrieve_model" or command.startswith("train_"):
         category = "model"
     for path, (before, after) in changed_values(old["params"], new["params"]).items():

@@ -55,7 +55,7 @@ def _logprob(token: Token | None) -> str:
     return "–" if token["logprob"] is None else f"{token['logprob']:.2f}"
 
 
-def _sentence(sign: str, side: dict[str, Any]) -> str:
+def _sentence_line(sign: str, side: dict[str, Any]) -> str:
     total = side["logprob"]
     return f"   {sign} {side['text']}" + ("" if total is None else f"  [{total:.3f} nats]")
 
@@ -64,7 +64,8 @@ def _sentence_lines(sign: str, side: dict[str, Any]) -> list[str]:
     """Return a line with the sentence, and lines with its tokens and log-probabilities."""
     tokens = [f"{_starred(t)} {_logprob(t)}".replace(" ", NO_BREAK) for t in side["tokens"]]
     lines = textwrap.wrap("  ".join(tokens), WIDTH, break_long_words=False, break_on_hyphens=False)
-    return [_sentence(sign, side), *(f"       {line.replace(NO_BREAK, ' ')}" for line in lines)]
+    indented = [" " * 7 + line.replace(NO_BREAK, " ") for line in lines]
+    return [_sentence_line(sign, side), *indented]
 
 
 def _indented(sign: str, text: str) -> list[str]:
@@ -104,7 +105,7 @@ class Block(NamedTuple):
     after: list[str]
 
     @property
-    def pieces(self) -> list[Pair]:
+    def token_pairs(self) -> list[Pair]:
         """Tokens of both sentences in order, as pairs; equal tokens are in the same pair."""
         if not self.pair:
             return []
@@ -122,7 +123,7 @@ class Block(NamedTuple):
         # A block has four lines: good tokens, their log-probabilities, bad tokens, and their
         # log-probabilities. The signs before the lines are "+", " ", "-", " ".
         blocks: list[list[str]] = []
-        for good, bad in self.pieces:
+        for good, bad in self.token_pairs:
             cells_of_pair = [_starred(good), _logprob(good), _starred(bad), _logprob(bad)]
             width = max(map(len, cells_of_pair))
             if not blocks or len(blocks[-1][0]) + width > WIDTH - 7:
@@ -131,7 +132,7 @@ class Block(NamedTuple):
             blocks[-1] = [f"{line}{cell.ljust(width)}  " for line, cell in lines]
         signed_lines = [line for block in blocks for line in zip("+ - ", block, strict=True)]
         tokens = ["     " + f"{sign} {line}".rstrip() for sign, line in signed_lines]
-        return [*self.before, *map(_sentence, "+-", self.pair), *tokens, *self.after]
+        return [*self.before, *map(_sentence_line, "+-", self.pair), *tokens, *self.after]
 
 
 def _prompt_lines(item: dict[str, Any]) -> list[str]:
@@ -336,7 +337,7 @@ def write_page(explanation: Explanation, path: Path) -> None:
     from jinja2 import Environment, FileSystemLoader  # slow to import, and not needed for text
 
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
-    environment.filters |= {"piece": _piece, "number": _logprob, "sentence": _sentence}
+    environment.filters |= {"piece": _piece, "number": _logprob, "sentence": _sentence_line}
     products = len([*explanation.tree.walk()]) if explanation.tree else 0
     blocks = [*map(block_of, explanation.items)]
     facts = {**_sections(explanation, full_ancestry=True), "items": blocks, "products": products}

@@ -138,8 +138,7 @@ def changed_code(
         first, second = definitions(old_text), definitions(new_text)
         names = []
         for name in {**first, **second}:
-            # The name of statements that run on import is empty. Removed definitions always count:
-            # ``reached`` has only present ones.
+            # Statements that run on import have no name. ``reached`` lacks removed definitions.
             is_used = reached is None or not name or (module, name) in reached
             if first.get(name) != second.get(name) and (is_used or name not in second):
                 names.append(name or "statements run on import")

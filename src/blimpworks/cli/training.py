@@ -35,7 +35,7 @@ def _files_of_text(text: Path, arguments: Mapping[str, Any]) -> Iterable[Path]:
 
 CORPUS = Use(reads=lambda corpus, _: _files_of(corpus))
 """Use of a corpus.json: the job reads all files of the corpus."""
-LEARNT = spread(exclude=training.HOW_MANY)
+RECIPE = spread(exclude=training.HOW_MANY)
 """Use of a recipe: all settings are recorded that decide the content of a model."""
 TEXT_ARGUMENT = argument(
     "Text, one sentence per line, or dialogues, or the recipe's corpus.json.",
@@ -177,7 +177,7 @@ def train_lstm(
     name: str = NAME,
     scope: str = SCOPE,
     recipe_name: str = RECIPE_NAME,
-    recipe: training.LstmRecipe = settings(training.LstmRecipe, "The recipe, as JSON.", use=LEARNT),
+    recipe: training.LstmRecipe = settings(training.LstmRecipe, "The recipe, as JSON.", use=RECIPE),
     seed: int = SEED,
     checkpoint: Path = CHECKPOINT,
 ) -> None:
@@ -227,7 +227,7 @@ def _declare_trainer(trainer: str, recipe_class: type[BaseModel], help_text: str
         name: str = NAME,
         scope: str = SCOPE,
         recipe_name: str = RECIPE_NAME,
-        recipe: BaseModel = settings(recipe_class, "The recipe, as JSON.", use=LEARNT),
+        recipe: BaseModel = settings(recipe_class, "The recipe, as JSON.", use=RECIPE),
         seed: int = SEED,
         checkpoint: Path = CHECKPOINT,
     ) -> None: ...

@@ -45,8 +45,8 @@ def register(run: str) -> Path:
 
 
 def _start_time(pid: int) -> str | None:
-    # Another process may get the pid of a dead run, but not its start time in clock ticks: field 22
-    # of stat, the twentieth after the program's name in brackets.
+    # Another process may get the pid of a dead run, but not its start time (field 22 of stat, the
+    # twentieth after the name in brackets), in clock ticks since boot.
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):

@@ -112,11 +112,11 @@ def train_request(site: Site | None) -> Request | None:
 
 MOST_FACTOR = 8.0
 """Largest factor by which retries multiply memory or time."""
-UNKNOWN = 1.5
+UNKNOWN_CAUSE_FACTOR = 1.5
 """Factor on memory and time after an attempt that ended for an unknown reason."""
 CAUSES: Mapping[str, Cause] = {"OUT_OF_MEMORY": "memory", "TIMEOUT": "walltime"}
 """Cause of an attempt's end, by the state that SLURM reports."""
-HARMLESS = {
+REPEATED_STATES = {
     *("NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED", "CANCELLED", "DEADLINE", "COMPLETED"),
     *("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "REQUEUED"),
 }
@@ -142,7 +142,7 @@ def retry_scaling(
     - Out of memory: twice the memory.
     - Out of time: twice the time, unless the attempt scored sentences: then the next one continues.
     - GPU memory too small: one step to larger GPUs.
-    - Unknown cause: ``UNKNOWN`` times the memory and time.
+    - Unknown cause: ``UNKNOWN_CAUSE_FACTOR`` times the memory and time.
 
     ``states``: SLURM's state by job id, for attempts that could not record their end.
     """
@@ -155,13 +155,13 @@ def retry_scaling(
         state = job_states.get(job, "")
         if cause is None:
             # Without SLURM, a user has killed the attempt, or it is still running.
-            cause = "killed" if not job or state in HARMLESS else CAUSES.get(state)
+            cause = "killed" if not job or state in REPEATED_STATES else CAUSES.get(state)
         # SLURM reports how the job's last attempt ended, which is the first in this loop. Earlier
         # attempts in the same SLURM job ended by a requeue.
         job_states[job] = "REQUEUED"
         if cause is None:
-            memory *= UNKNOWN
-            minutes *= UNKNOWN
+            memory *= UNKNOWN_CAUSE_FACTOR
+            minutes *= UNKNOWN_CAUSE_FACTOR
         elif cause == "memory":
             memory *= 2
         elif cause == "walltime" and not (attempt.scored and attempt.scored.new):
@@ -171,7 +171,7 @@ def retry_scaling(
     return RetryScaling(min(memory, MOST_FACTOR), min(minutes, MOST_FACTOR), gpu_step)
 
 
-IN_TURN = 20
+MOST_JOBS_IN_TURN = 20
 """Largest number of scoring jobs that run one after another in a SLURM job, for the workflow's
 groups: ``group-components`` of profiles/slurm."""
 

@@ -44,7 +44,7 @@ FAILED = {
     "error": "failed",
 }
 """Causes of an end after which a user must act, or the next attempt needs more resources."""
-TAIL = 8192
+TAIL_BYTES = 8192
 """Bytes at the end of a log that are searched for its last line."""
 
 
@@ -148,7 +148,7 @@ def last_line(log: Path) -> str:
     """Return the last line of a log that is not empty; an empty string if there is none."""
     try:
         with log.open("rb") as handle:
-            handle.seek(max(0, handle.seek(0, os.SEEK_END) - TAIL))
+            handle.seek(max(0, handle.seek(0, os.SEEK_END) - TAIL_BYTES))
             text = handle.read().decode("utf-8", errors="replace")
     except OSError:
         return ""

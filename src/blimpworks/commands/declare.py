@@ -84,7 +84,7 @@ WITH_FOLDER = Use(writes=lambda path: [path, path.parent])
 """Use of an output file; the job's outputs are the file and its directory."""
 RECORDED = Use(records=lambda name, value: {name: value})
 UNRECORDED = Use()
-CHOSEN = dumped(mode="json", exclude_unset=True)
+SET_BY_USER = dumped(mode="json", exclude_unset=True)
 """Use of settings of which those that the user sets are recorded."""
 
 

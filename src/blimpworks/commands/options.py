@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from blimpworks.commands.declare import CHOSEN, WRITTEN, Use
+from blimpworks.commands.declare import SET_BY_USER, WRITTEN, Use
 from blimpworks.errors import UserError, reading
 from blimpworks.files import text_of
 
@@ -65,7 +65,7 @@ def _json_of(text: str) -> str:
 
 
 def settings(
-    model: "type[BaseModel]", help_text: str, *, default: Any = ..., use: Use = CHOSEN
+    model: "type[BaseModel]", help_text: str, *, default: Any = ..., use: Use = SET_BY_USER
 ) -> Any:
     """Declare an option for settings, YAML file or JSON. Raises UserError for other content."""
 

@@ -23,7 +23,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX, load_json, sidecar_path
 
 Record = dict[str, Any]
-WORKING_DIRECTORY = Path()
+WORKING_DIRECTORY = Path()  # of the workflow, from which relative paths in records start
 SEARCHED_FOLDERS = 3
 """Directories, from a product's upward, that are searched for its record."""
 OWN_HASH = "sha256"

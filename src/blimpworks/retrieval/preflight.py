@@ -30,7 +30,7 @@ from blimpworks.retrieval.sources import Pin, in_mirror
 
 LIMITS = (10.0, 10.0)
 """Longest time in seconds to connect to a host, and to get any answer from it."""
-AT_ONCE = 16
+PARALLEL_REQUESTS = 16
 """Number of parallel requests."""
 
 
@@ -68,7 +68,7 @@ def _unreachable_hosts(urls: Iterable[str]) -> dict[str, str]:
     # Hosts that cannot be reached are listed: urllib3 must not also print each attempt.
     logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
     url_by_host = {host_of(url): url for url in urls}
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(PARALLEL_REQUESTS) as pool:
         causes = zip(url_by_host, pool.map(unreachable_reason, url_by_host.values()), strict=True)
         return {host: cause for host, cause in causes if cause}
 
@@ -173,7 +173,7 @@ def _hub_obstacles(needs: Sequence[HubNeed]) -> Iterator[str]:
         # Without a token, each request about a licence would fail too.
         needs = [need._replace(gated=False) for need in needs]
     limit_waits()
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(PARALLEL_REQUESTS) as pool:
         yield from filter(None, pool.map(_refusal, needs))
 
 

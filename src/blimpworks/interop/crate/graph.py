@@ -37,7 +37,7 @@ from blimpworks.records.reading import Record
 # RO-Crate 1.1 has no term for checksums; this one is from the vocabulary of workflow runs.
 TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 WORKFLOW = "workflow/Snakefile"
-DONE = "http://schema.org/CompletedActionStatus"  # status of every job
+COMPLETED = "http://schema.org/CompletedActionStatus"  # status of every job
 Entity = Any
 """An entity of rocrate, which has no types."""
 
@@ -164,7 +164,7 @@ class Graph:
             startTime=record["started"],
             endTime=record["ended"],
             agent=agents,
-            actionStatus=DONE,
+            actionStatus=COMPLETED,
         )
 
     def slot(self, name: str, meaning: str, files: Sequence[Entity]) -> Entity:
@@ -264,7 +264,7 @@ def write_graph(
         startTime=records[0]["started"],
         endTime=ended,
         agent=agents,
-        actionStatus=DONE,
+        actionStatus=COMPLETED,
     )
     dataset["mentions"] = [run, *actions]
     dataset["name"], dataset["description"] = plan.title, plan.campaign.description or plan.title
