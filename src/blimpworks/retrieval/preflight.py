@@ -193,8 +193,10 @@ def obstacles(
     pinned, unpinned, problems = list[Pin](), list[Pin](), list[str]()
     for pin in pins:
         accepts_any = checksums == "any" or pin.sha256_optional
-        has_accepted_checksum = pin.is_pinned if accepts_any else pin.sha256
-        (pinned if has_accepted_checksum else unpinned).append(pin)
+        if pin.sha256 or (accepts_any and pin.is_pinned):
+            pinned.append(pin)
+        else:
+            unpinned.append(pin)
     if unpinned:
         tables = " and ".join(dict.fromkeys(pin.catalogue for pin in unpinned))
         problems.append(
