@@ -78,10 +78,7 @@ class UserError(Exception):
 
 
 class TransientError(UserError):
-    """A fault that may not occur again at the next attempt, such as a slow server.
-
-    The command line prints the message and exits with 1.
-    """
+    """A fault that may not occur at the next attempt, such as a slow server; exit code 1."""
 
 
 class OutOfTime(Exception):
@@ -133,7 +130,8 @@ def reading(path: Path, expected: str, remedy: str) -> Iterator[None]:
             f"{path} is not in UTF-8 ({where}); expected {expected}. {remedy}"
         ) from error
     except OSError as error:
-        # Arrow's errors have no number. Other numbers, as of a full disk, are not about the file.
+        # Arrow's errors have no number. Numbers that are not in PATH_FAULTS, such as that of a full
+        # disk, say nothing of this file.
         if error.errno is not None and error.errno not in PATH_FAULTS:
             raise
         fault = f" {PATH_FAULTS[error.errno]}" if error.errno else f": {fault_of(error)}"

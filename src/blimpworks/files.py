@@ -105,10 +105,7 @@ def below(root: Path, name: str, description: str) -> Path:
 
 
 def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file as 64 hexadecimal digits.
-
-    Raises OSError when the file cannot be read.
-    """
+    """Return the SHA-256 of a file as 64 hexadecimal digits. Raises OSError as ``open`` does."""
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
@@ -174,10 +171,7 @@ def remove(path: Path) -> None:
 
 
 def clear_abandoned(directory: Path, start: str) -> None:
-    """Remove this user's abandoned files in a directory with names that begin with ``start``.
-
-    Files that cannot be examined or removed are left as they are.
-    """
+    """Remove this user's abandoned files with names that begin with ``start``, if possible."""
     try:
         entries = [entry for entry in os.scandir(directory) if entry.name.startswith(start)]
     except OSError:

@@ -54,7 +54,8 @@ def regions_of(good: str, bad: str) -> Regions:
     good_words, bad_words = good.split(" "), bad.split(" ")
     words_before = words_after = 0
     if good != bad:
-        # One word of the shorter sentence at least is in its span.
+        # At least one word of the shorter sentence stays for its span. An equal end is an equal
+        # beginning of the reversed words.
         shorter = min(len(good_words), len(bad_words))
         words_before = min(common_prefix_length(good_words, bad_words), shorter - 1)
         good_tail, bad_tail = good_words[words_before + 1 :], bad_words[words_before + 1 :]

@@ -73,8 +73,8 @@ def write_parquet(table: pa.Table, path: Path) -> None:
 
 @lru_cache(maxsize=1024)
 def _is_intact(path: Path, _size: int, _changed: int) -> bool | None:
-    # Returns None for a file without a SHA-256. Size and time of the last change are keys of the
-    # cache, so a changed file is read again.
+    # Returns None for a file without a SHA-256. Size and time of the last change are only keys of
+    # the cache, so that a changed file is read again.
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         footer_start = _footer_start(content)
         pages_end = max(footer_start - CHECKSUM_SIZE, 0)
@@ -271,10 +271,7 @@ def made_by(path: Path) -> dict[str, Any] | None:
 
 
 def read_table(schema: TableSchema, path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read a table of a schema, or only its ``columns``.
-
-    Raises UserError when the file is missing, broken or of another schema.
-    """
+    """Read a table, or only ``columns``. Raises UserError for a broken file or another schema."""
     with open_parquet(path, f"the {schema.name} table", "Build it.") as file:
         _check(file.schema_arrow.remove_metadata(), schema, str(path))
         return file.read(columns=None if columns is None else [*columns])

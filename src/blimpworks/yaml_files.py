@@ -41,7 +41,7 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
         Resolver.__init__(self)
         self._level = 0
         self._extents: dict[Any, tuple[int, int]] = {}
-        """{composed node: (number of values in it, number of levels)}."""
+        """{composed node: (number of values in it, number of levels)}, with aliases expanded."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         """Build the next node, and check limits; an alias is as large as the node behind it."""
@@ -98,10 +98,7 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
 
 
 def load_yaml(text: str, source: str) -> Any:
-    """Parse a YAML text; ``source`` is its name in messages.
-
-    Raises UserError for a malformed text, an exceeded limit, or a repeated key.
-    """
+    """Parse a YAML text, called ``source`` in messages. Raises UserError for a fault in it."""
     if len(text) > MOST_CHARACTERS:
         raise UserError(
             f"{source} has {len(text):,} characters; expected YAML of at most "

@@ -17,7 +17,13 @@ from blimpworks.campaign.settings.site import CpuNodes, GpuKind, ModelNeeds, Sit
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.cluster import requests
 from blimpworks.cluster.needs import BYTES, Expectation, Setup, expected_work
-from blimpworks.cluster.requests import IN_TURN, UNKNOWN, RetryScaling, cpu_request, retry_scaling
+from blimpworks.cluster.requests import (
+    MOST_JOBS_IN_TURN,
+    UNKNOWN_CAUSE_FACTOR,
+    RetryScaling,
+    cpu_request,
+    retry_scaling,
+)
 from blimpworks.cluster.slurm import slurm_states
 from blimpworks.errors import UserError
 from blimpworks.records import journal
@@ -194,12 +200,12 @@ def test_jobs_in_turn_share_the_longest_time_on_the_same_gpus(tmp_path):
     work = {tmp_path / "none.parquet": Expectation(10**9, 10)}
     alone, shared = (
         requests.sized_request(setup(model(8), site), work, log, jobs_in_turn=number)
-        for number in (1, IN_TURN)
+        for number in (1, MOST_JOBS_IN_TURN)
     )
-    assert (alone["runtime"], shared["runtime"]) == (300, 300 / IN_TURN)
+    assert (alone["runtime"], shared["runtime"]) == (300, 300 / MOST_JOBS_IN_TURN)
     assert (alone["gres"], shared["gres"]) == ("gpu:b:1", "gpu:a:1")
     profile = yaml.safe_load((REPOSITORY / "profiles/slurm/config.yaml").read_text())
-    assert profile["group-components"] == [f"score_{{model}}={IN_TURN}"]
+    assert profile["group-components"] == [f"score_{{model}}={MOST_JOBS_IN_TURN}"]
 
 
 def test_time_is_requested_for_the_number_format_in_which_a_job_runs(tmp_path):
@@ -315,8 +321,8 @@ def test_each_cause_changes_what_there_was_too_little_of(attempts, new):
         ("PREEMPTED", None, RetryScaling()),
         ("CANCELLED", None, RetryScaling()),
         ("RUNNING", None, RetryScaling()),
-        ("FAILED", None, RetryScaling(UNKNOWN, UNKNOWN)),
-        (None, None, RetryScaling(UNKNOWN, UNKNOWN)),
+        ("FAILED", None, RetryScaling(UNKNOWN_CAUSE_FACTOR, UNKNOWN_CAUSE_FACTOR)),
+        (None, None, RetryScaling(UNKNOWN_CAUSE_FACTOR, UNKNOWN_CAUSE_FACTOR)),
     ],
 )
 def test_a_lost_attempt_counts_as_slurm_says(state, new, expected):

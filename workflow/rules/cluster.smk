@@ -8,7 +8,7 @@ from collections import Counter
 
 from blimpworks.cluster.needs import expected_items, setup_of
 from blimpworks.cluster.requests import (
-    IN_TURN,
+    MOST_JOBS_IN_TURN,
     cpu_request,
     sized_request,
     train_request,
@@ -154,7 +154,7 @@ LSTM_RETRIES = RETRIES and training_retries(layout, SITE)
 # Number of a model's scoring jobs that share a SLURM job, at most that of profiles/slurm.
 JOB_COUNTS = Counter(job.model for job in SCORING.values() if job.scope != "multi")
 SHARING = {
-    model: min(count, IN_TURN)
+    model: min(count, MOST_JOBS_IN_TURN)
     for model, count in JOB_COUNTS.items()
     if SITE and count > 1
 }

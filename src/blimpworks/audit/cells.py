@@ -126,7 +126,7 @@ def read_rows_with_lines(path: Path, **allowed: Collection[str]) -> Iterator[dic
 def _read_csv(
     path: Path, _version: tuple[int, int, int]
 ) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the header and the rows, each with its first line; cached by the file's version."""
+    """Return header, and rows with their first lines; cached by path and version of the file."""
     with path.open(encoding="utf-8", newline="") as handle:
         reader = csv.reader(handle)
         header, rows = next(reader, []), []
@@ -146,10 +146,7 @@ def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:
 
 
 def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, Any]:
-    """Return the only row with the ``requested`` values by column; None stands for any value.
-
-    Raises UserError if no row or several rows have them.
-    """
+    """Return the row with the ``requested`` values; None is any. Raises UserError if not one."""
     rows = [*read_rows_with_lines(path)]
     for column, value in requested.items():
         matching = [row for row in rows if value is None or row[column] == value]
@@ -179,7 +176,7 @@ def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any]
     is_computed = row["rule"] if is_published else row.get("measured")
     if not source.is_file() or not is_computed:
         return source, None
-    # The filter of a cell that repeats the printed number selects that number.
+    # A cell that repeats the printed number has this filter, which selects the number itself.
     printed_filter = {name: row[name] for name in ("exhibit", "row", "column")}
     for cell in read_cells(source).astype(object).to_dict("records"):
         if (cell["printed_row"], cell["printed_column"]) != (row["row"], row["column"]):

@@ -31,7 +31,8 @@ from blimpworks.records.reading import OWN_HASH, Record, record_hash, records_be
 
 Problem = Literal["altered", "edited", "missing", "stale", "unaccounted", "unreadable"]
 """altered: a file differs from its record; edited: a record was changed; missing: a recorded file
-is gone; unaccounted: no record lists the file; unreadable: a record is damaged."""
+is gone; stale: its job would now run differently; unaccounted: no record lists the file;
+unreadable: a record is damaged."""
 READERS = 8
 """Number of threads that hash files: hashing releases the interpreter lock."""
 SETTINGS_FOLDER = "settings"
@@ -105,6 +106,7 @@ class HashCache:
 
     @staticmethod
     def _state(path: Path) -> tuple[str, int]:
+        """Return a text that changes when a file is touched, and the time of that change in ns."""
         stat = path.stat()
         mtime, ctime = stat.st_mtime_ns, stat.st_ctime_ns
         return f"{stat.st_size} {stat.st_ino} {mtime} {ctime}", max(mtime, ctime)
@@ -120,9 +122,11 @@ class HashCache:
 
     def compute(self, path: Path) -> str:
         """Compute and store the SHA-256 of a file. Raises OSError when it cannot be read."""
+        # The state is read first, so that a change during the hashing makes the entry invalid.
         state, changed = self._state(path)
         is_settled = time.time_ns() - changed > SETTLED
         sha256 = files.sha256_of(path)
+        # A later change of a file that has just changed could leave its times as they are.
         if is_settled:
             self._entries[str(path)] = f"{state} {sha256}"
         return sha256
@@ -159,11 +163,13 @@ def _file_findings(jobs: Jobs, hash_cache: HashCache | None) -> Iterator[Finding
     """Yield files that differ from the records, and products made from such files."""
     records = jobs.by_output.values()
     products = [entry for record in records for entry in record["outputs"]]
-    # Inputs that no job made, such as files of the catalogue.
+    # Inputs that no job made, such as files of the catalogue; several jobs may read one of them.
     sources: dict[str, dict[str, Any]] = {}
-    for entry in (entry for record in records for entry in record["inputs"]):
-        if jobs.key(entry["path"]) not in jobs.makers:
-            sources.setdefault(jobs.key(entry["path"]), entry)
+    for record in records:
+        for entry in record["inputs"]:
+            key = jobs.key(entry["path"])
+            if key not in jobs.makers:
+                sources.setdefault(key, entry)
     hashes = _hashes([*products, *sources.values()], hash_cache)
     product_hashes, source_hashes = hashes[: len(products)], hashes[len(products) :]
     for entry, actual in zip(products, product_hashes, strict=True):
@@ -178,7 +184,7 @@ def _file_findings(jobs: Jobs, hash_cache: HashCache | None) -> Iterator[Finding
     # hash now is that of the file, or for an input that a job made, that in the job's record.
     current = dict(zip(sources, source_hashes, strict=True))
     current |= {jobs.key(entry["path"]): entry["sha256"] for entry in products}
-    for first, record in jobs.by_output.items():
+    for first_output, record in jobs.by_output.items():
         changed = []
         for entry in record["inputs"]:
             current_hash = current[jobs.key(entry["path"])]
@@ -189,7 +195,7 @@ def _file_findings(jobs: Jobs, hash_cache: HashCache | None) -> Iterator[Finding
         if changed:
             # Reports have hundreds of inputs, so name only a few.
             detail = f"made from an earlier {few(changed, MOST_NAMED)}"
-            yield Finding("stale", Path(first), detail)
+            yield Finding("stale", Path(first_output), detail)
 
 
 def _edited_records(jobs: Jobs) -> Iterator[Finding]:
@@ -203,8 +209,8 @@ def _edited_records(jobs: Jobs) -> Iterator[Finding]:
     faults: dict[str, str] = {}  # by the first output of the job with the edited record
     for first, record in jobs.by_output.items():
         if OWN_HASH not in record:
-            fault = "the record has no hash of itself: an earlier version wrote it, or it was "
-            faults.setdefault(first, f"{fault}edited; make its product again")
+            fault = "the record has no hash of itself: an earlier version wrote it, or "
+            faults.setdefault(first, f"{fault}it was edited; make its product again")
         elif record[OWN_HASH] != hashes[first]:
             fault = "the record was edited: its content has another hash than the one in it"
             faults.setdefault(first, fault)
@@ -221,26 +227,24 @@ def _edited_records(jobs: Jobs) -> Iterator[Finding]:
 
 
 def verify(jobs: Jobs, hash_cache: HashCache | None = None) -> list[Finding]:
-    """Hash the files of jobs again; return files that differ from the records, and edited records.
-
-    ``hash_cache``: hashes of untouched files, which are not read again.
-    """
+    """Hash files of jobs again; return files that differ from records, and edited records."""
     return [*_file_findings(jobs, hash_cache), *_edited_records(jobs)]
 
 
 def _differences(record: Record, fault: str | None) -> Iterator[Finding]:
-    """Yield products that the repeated job made with other content, or not at all (``fault``)."""
+    """Yield products of a repeated job that differ; all if it failed, with message ``fault``."""
     command = find_command(record["verb"])
     is_current = command is not None and (
         command.code == record["code"] and package_versions(command.packages) == record["packages"]
     )
     for path in (Path(entry["path"]) for entry in record["outputs"]):
-        copy = files.target_of(path)
         if fault is not None:
             yield Finding("altered", path, f"it cannot be made again: {fault}")
             continue
+        # Other versions of code and packages may draw the same numbers differently.
         if path.suffix in PICTURES and not is_current:
             continue
+        copy = files.target_of(path)  # in the scratch directory
         if not (copy.is_file() and path.is_file()):
             is_equal = False
         elif path.suffix == ".parquet":
@@ -263,6 +267,7 @@ def make_again(
     """
     reported = {jobs.key(finding.path) for finding in findings}
     cheap_starts = [command.words for command in declared_commands().values() if command.cheap]
+    # One command line may run several jobs; it is repeated once.
     records_by_arguments: dict[tuple[str, ...], list[Record]] = defaultdict(list)
     for record in jobs.by_output.values():
         arguments = tuple(map(str, record.get("arguments", ())))
@@ -420,10 +425,7 @@ def sign(results: Path, root_hash: str, key: Path) -> Path:
 
 
 def signer(results: Path, root_hash: str, allowed: Path) -> str:
-    """Return the name of the signer of a root hash. Raises UserError without a valid signature.
-
-    ``allowed``: OpenSSH's file of allowed signers.
-    """
+    """Return the signer by OpenSSH's file of ``allowed`` signers. Raises UserError without one."""
     _, signature = _signed_files(results)
     for needed in (signature, allowed):
         if not needed.is_file():

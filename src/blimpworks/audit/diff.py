@@ -18,6 +18,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import pandas as pd
+
 from blimpworks.audit.cells import CELLS_SUFFIX, read_cells
 from blimpworks.audit.evidence import irrelevant_names
 from blimpworks.audit.lineage import Jobs, is_about
@@ -85,10 +87,7 @@ class Run:
 
 
 def _names_in(key: str) -> list[str]:
-    """Return the names of directories and of the file in a key, without suffixes of tables.
-
-    Those of "results/scores/mine/gpt2/eng.parquet" end in "gpt2" and "eng".
-    """
+    """Return ["results", "scores", …, "eng"] for "results/scores/mine/gpt2/eng.parquet"."""
     *components, last = key.split("/")
     return [*components, last.removesuffix(".parquet").removesuffix(".json").removesuffix(".cells")]
 
@@ -129,7 +128,7 @@ def load_run(root: Path) -> Run:
     return Run(root, recorded, base, records)
 
 
-Kind = Literal["input", "code", "parameter", "model", "engine", "package", "unexplained"]
+Category = Literal["input", "code", "parameter", "model", "engine", "package", "unexplained"]
 ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or template")
 """Fields of an engine's key; changes of code and of checkpoint are separate causes."""
 
@@ -137,19 +136,16 @@ ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or
 class Cause(NamedTuple):
     """One difference between the runs."""
 
-    category: Kind
+    category: Category
     text: str
 
 
 class Causes:
-    """Finds the differences between jobs of two runs, and the products that they change.
-
-    Jobs and products are named by their keys (``Run``).
-    """
+    """Finds differences of jobs in two runs, and products that they change, by key (``Run``)."""
 
     def __init__(self, first: Run, second: Run) -> None:
         self.first, self.second = first, second
-        # Methods are cached here, since many numbers come from the same jobs.
+        # Many numbers come from the same jobs, so results of these methods are cached.
         self.changed = cache(self._changed)
         self.causes_within_job = cache(self._causes_within_job)
         self.all_causes = cache(self._all_causes)
@@ -168,10 +164,7 @@ class Causes:
         return not (key.endswith(".parquet") and same_table(*files))
 
     def _causes_within_job(self, job: str, ignored: frozenset[str] = frozenset()) -> list[Cause]:
-        """Return causes within one job, which both runs have.
-
-        ``ignored``: names of languages and models; inputs about these are left out.
-        """
+        """Return causes within a job of both runs; inputs about ``ignored`` names are left out."""
         old, new = self.first.jobs[job], self.second.jobs[job]
         causes = {*_value_causes(old, new)}
         if old["verb"] != new["verb"]:
@@ -223,11 +216,21 @@ class Causes:
                 causes |= self.all_causes(upstream, ignored) or {Cause("unexplained", text)}
         return frozenset(causes)
 
+    def causes_of_cell(self, key: str, row_filter: dict[str, Any]) -> frozenset[Cause]:
+        """Return causes of a difference in a cell of the file ``key`` with this ``row_filter``."""
+        job, job_in_second = (run.products[key][0] for run in (self.first, self.second))
+        # Another version of a command may have another first output, and so another key.
+        if job != job_in_second:
+            return frozenset()
+        records = self.first.jobs[job], self.second.jobs[job]
+        irrelevant = (irrelevant_names(record, row_filter) for record in records)
+        return self.all_causes(job, frozenset().union(*irrelevant))
+
 
 def _value_causes(old: Record, new: Record) -> Iterator[Cause]:
     """Yield changed parameters, packages and engines between two records of a job."""
     command = new["verb"].partition(" ")[0]
-    category: Kind = "input" if command == "retrieve" else "parameter"
+    category: Category = "input" if command == "retrieve" else "parameter"
     if command == "retrieve_model" or command.startswith("train_"):
         category = "model"
     for path, (before, after) in changed_values(old["params"], new["params"]).items():
@@ -248,6 +251,7 @@ TOLERANCE = 1e-9
 MOST_LISTED_NUMBERS = 8
 """Most numbers with the same causes that are listed."""
 CELL_KEY = ["row", "column", "index"]
+"""Columns that identify a cell; the index counts cells with the same row and column."""
 
 
 class Move(NamedTuple):
@@ -282,6 +286,25 @@ class RunComparison(NamedTuple):
     """Numbers of cells that only run "A" (or "B") has, by exhibit."""
 
 
+def _join_cells(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells that both runs have, with columns such as "value_before" and "value_after".
+
+    The column "unchanged" says whether value and text of a cell are the same.
+    """
+    # Cells with the same row and column are joined in their order.
+    old, new = (
+        frame.assign(index=frame.groupby(CELL_KEY[:2], observed=True).cumcount())
+        for frame in (old, new)
+    )
+    joined = old.merge(new, on=CELL_KEY, suffixes=("_before", "_after"))
+    before, after = (joined[f"value_{run}"].astype(float) for run in ("before", "after"))
+    # Infinite values have no difference, but they can be equal. NaN is never equal.
+    same_number = (before == after) | ((before - after).abs() <= TOLERANCE)
+    same_text = joined["text_before"] == joined["text_after"]
+    both_absent = before.isna() & after.isna()
+    return joined.assign(unchanged=(same_number & same_text) | both_absent)
+
+
 def compare_runs(first: Path, second: Path) -> RunComparison:
     """Compare two results trees. Raises UserError when one is none, or has broken cells."""
     runs = load_run(first), load_run(second)
@@ -296,36 +319,17 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
         if len(cells) < 2:
             only["A" if key in runs[0].products else "B"][exhibit] += len(cells[0])
             continue
-        # Join the cells by row, column and their index among cells of the same row and column.
-        old, new = (
-            frame.assign(index=frame.groupby(CELL_KEY[:2], observed=True).cumcount())
-            for frame in cells
-        )
-        joined = old.merge(new, on=CELL_KEY, suffixes=("_before", "_after"))
-        only["A"][exhibit] += len(old) - len(joined)
-        only["B"][exhibit] += len(new) - len(joined)
-        # Value and text of an unchanged number are the same, or both values are NaN. A comparison
-        # with one NaN is false.
-        before, after = (joined[f"value_{run}"].astype(float) for run in ("before", "after"))
-        same_text = joined["text_before"] == joined["text_after"]
-        # Infinite values have no difference.
-        same_number = (before == after) | ((before - after).abs() <= TOLERANCE)
-        unchanged = (same_number & same_text) | (before.isna() & after.isna())
-        number_of_same += int(unchanged.sum())
-        for cell in joined[~unchanged].to_dict("records"):
-            row_filter = json.loads(cell["filter_after"])
-            jobs = [run.products[key][0] for run in runs]
-            causes_of_cell = frozenset[Cause]()
-            # Another version of a command may have another first output, and so another key.
-            if jobs[0] == jobs[1]:
-                records = (run.jobs[jobs[1]] for run in runs)
-                irrelevant = (irrelevant_names(record, row_filter) for record in records)
-                causes_of_cell = causes.all_causes(jobs[1], frozenset().union(*irrelevant))
+        joined = _join_cells(*cells)
+        only["A"][exhibit] += len(cells[0]) - len(joined)
+        only["B"][exhibit] += len(cells[1]) - len(joined)
+        number_of_same += int(joined["unchanged"].sum())
+        for cell in joined[~joined["unchanged"]].to_dict("records"):
+            position = exhibit, cell["row"], cell["column"]
             values = cell["value_before"], cell["value_after"]
             texts = cell["text_before"], cell["text_after"]
-            position = exhibit, cell["row"], cell["column"]
+            causes_of_cell = causes.causes_of_cell(key, json.loads(cell["filter_after"]))
             moves.append(Move(*position, *values, *texts, causes_of_cell))
-    only = {run: +count for run, count in only.items()}  # without zeros
+    only = {run: +count for run, count in only.items()}  # "+" drops exhibits with zero cells
     jobs_by_cause: dict[Cause, list[str]] = defaultdict(list)
     for job in runs[1].jobs:
         if job in runs[0].jobs:
@@ -379,8 +383,9 @@ def as_text(comparison: RunComparison, list_all: bool = False) -> str:
     for causes, moves in sorted(moves_by_causes.items(), key=lambda group: -len(group[1])):
         names = "; ".join(f"{cause.category}: {cause.text}" for cause in sorted(causes))
         lines.append(f"   {len(moves)} because of {names or 'nothing known'}")
+        # Moves from or to NaN, whose change is unknown, are last.
         largest = sorted(
-            moves, key=lambda move: -abs(move.change) if not math.isnan(move.change) else 0
+            moves, key=lambda move: 0 if math.isnan(move.change) else -abs(move.change)
         )
         listed = largest if list_all else largest[:MOST_LISTED_NUMBERS]
         for move in listed:

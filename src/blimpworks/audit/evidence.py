@@ -130,7 +130,7 @@ def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:
 
 
 def _spread_indices(total: int, count: int) -> list[int]:
-    """Return at most ``count`` indices from 0 to ``total`` - 1, evenly spread."""
+    """Return at most ``count`` evenly spread indices below ``total``: [0, 4, 9] for 10 and 3."""
     indices = (round(i * (total - 1) / max(count - 1, 1)) for i in range(min(count, total)))
     return list(dict.fromkeys(indices))
 
@@ -142,8 +142,9 @@ def find_item_tables(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[N
     """
     nodes: list[Node] = []
     for table_kind in TABLES_OF_ITEMS:
-        nodes = nodes or nearest(tree, table_kind)
-    # Choose tables of the rows' languages and models, if there are any.
+        if nodes := nearest(tree, table_kind):
+            break
+    # Choose tables of the rows' languages, and among those tables of the rows' models, if any.
     for columns in (("lang",), MODEL_COLUMNS):
         names: set[str] = set()
         for column in columns:
@@ -236,33 +237,47 @@ def _ancestor_path(node: Node, end: str) -> Path | None:
 def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
     """Return file, line and text that an item was made from; None for an item without an origin.
 
-    For a treebank sentence, ``line`` is its first line. For an item of a released file, the result
-    also has the sentence id and the treebank's revision, if the release names them.
+    ``items``: the item's table. An item comes from a row of a released file, from a treebank
+    sentence, or from a line of another file. ``line`` is a sentence's first line.
     """
     if item.get("released_file"):
-        # Name the released file, because the treebank itself was not retrieved.
-        facts = {name: item[name] for name in ("sent_id", "revision") if item[name] is not None}
-        facts["released_from"] = f"{item['treebank']}/{item['file']}"
-        file, line = item["released_file"], item["released_line"]
-        release = _ancestor_path(items, f"/{file}") or Path(file)
-        facts |= {"path": str(release), "line": line}
-        if release.is_file():
-            with release.open(encoding="utf-8", newline="") as handle:
-                (headings,) = csv.reader([next(handle)], delimiter="\t")
-                cells = next(csv.reader(islice(handle, line - 2, None), delimiter="\t"), [])
-            facts["text"] = dict(zip(headings, cells, strict=False)).get("sen", "")
-        return facts
-    if not item.get("treebank"):
-        if not item.get("file") or not item.get("line"):
-            return None
-        path = _ancestor_path(items, f"/{item['file']}")
-        if path is None or not path.is_file():
-            return {"path": item["file"], "line": item["line"]}
-        if path.suffix in WITHOUT_LINES:
-            return {"path": str(path), "line": item["line"]}
+        return _released_origin(items, item)
+    if item.get("treebank"):
+        return _treebank_origin(items, item)
+    if item.get("file") and item.get("line"):
+        return _line_origin(items, item)
+    return None
+
+
+def _released_origin(items: Node, item: dict[str, Any]) -> dict[str, Any]:
+    """Return file, line and text of a released row; the treebank behind it was not retrieved."""
+    facts = {name: item[name] for name in ("sent_id", "revision") if item[name] is not None}
+    facts["released_from"] = f"{item['treebank']}/{item['file']}"
+    file, line = item["released_file"], item["released_line"]
+    release = _ancestor_path(items, f"/{file}") or Path(file)
+    facts |= {"path": str(release), "line": line}
+    if release.is_file():
+        with release.open(encoding="utf-8", newline="") as handle:
+            (headings,) = csv.reader([next(handle)], delimiter="\t")  # line 1
+            cells = next(csv.reader(islice(handle, line - 2, None), delimiter="\t"), [])
+        facts["text"] = dict(zip(headings, cells, strict=False)).get("sen", "")
+    return facts
+
+
+def _line_origin(items: Node, item: dict[str, Any]) -> dict[str, Any]:
+    path = _ancestor_path(items, f"/{item['file']}")
+    if path is None or not path.is_file():
+        return {"path": item["file"], "line": item["line"]}
+    facts = {"path": str(path), "line": item["line"]}
+    if path.suffix not in WITHOUT_LINES:
         with path.open(encoding="utf-8") as handle:
             text = next(islice(handle, item["line"] - 1, None), "").rstrip("\n")
-        return {"path": str(path), "line": item["line"], "text": text.replace("\t", " ")}
+        facts["text"] = text.replace("\t", " ")
+    return facts
+
+
+def _treebank_origin(items: Node, item: dict[str, Any]) -> dict[str, Any]:
+    """Return file and id of an item's sentence, with line and text if a table has the sentence."""
     location = {name: item[name] for name in ("treebank", "file", "sent_id")}
     for node in _sentence_tables(items):
         table = read_arrow(node.path)
@@ -284,15 +299,16 @@ def sentence_origin(sentences: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
 def _conditions(
     tables: Sequence[Node], scores: Sequence[Node], key: str
 ) -> dict[str, dict[str, Any]]:
-    """Return rows of an item's conditions by name, with tokens as ``side``; empty without any."""
+    """Return {condition: row} of an item; ``side`` of a row has a text "[verb laughs] [end .]"."""
     for node in tables:
         if {"item", "condition", "regions"} <= {*read_arrow(node.path).column_names}:
             rows = _rows_where(node, "item", key)
             for row in rows:
                 # A condition is one sentence, in the column of good ones.
+                sentence = row["good"]
                 side = _side(row | NO_REGION, _row_of(scores, row["item_id"]), "good")
                 spans = zip(row["regions"], row["region_starts"], row["region_ends"], strict=True)
-                regions = [f"[{name} {row['good'][a:b]}]" for name, a, b in spans if b > a]
+                regions = [f"[{name} {sentence[a:b]}]" for name, a, b in spans if b > a]
                 row["side"] = {**side, "text": " ".join(regions)}
             return {row["condition"]: row for row in rows}
     return {}
@@ -317,12 +333,12 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
     if conditions:
         first = next(iter(conditions.values()))
         facts |= {"predictions": first["predictions"], "origin": origin(items[0], first)}
-        # Whether each prediction was true; None if judgements do not say it.
-        facts["held"] = None
-        for judged in _rows_where(node, "item_id", key):
-            if all(judged.get(name) == row.get(name) for name in ("method", "paradigm")):
-                facts["held"] = judged.get("predictions_held")
-                break
+        # Whether each prediction was true; None if judgements do not say it. ``row`` lacks it,
+        # because rows are read without columns of lists.
+        rows = _rows_where(node, "item_id", key)
+        judged = [r for r in rows if r.get("method") == row.get("method")]
+        judged = [r for r in judged if r.get("paradigm") == row.get("paradigm")]
+        facts["held"] = judged[0].get("predictions_held") if judged else None
         facts["conditions"] = {name: condition["side"] for name, condition in conditions.items()}
     elif "prompt" in item:
         answer = _row_of(answers, key)
@@ -371,19 +387,19 @@ def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict
 
 def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[str, str | int]]:
     """Return file and line of the printed number behind each row of accuracies; {} without one."""
-    locations_of_rows: list[dict[str, str | int]] = []
+    locations = []
     for row in rows.to_dict("records"):
         # The origin is EXHIBIT/ROW/COLUMN; null is no string.
         exhibit, _, position = str(row.get("origin")).partition("/")
-        location: dict[str, str | int] = {}
-        for node in tables[row[TABLE]].inputs:
-            if node.path.name == f"{exhibit}.csv" and not location:
-                for number in read_rows_with_lines(node.path):
-                    if f"{number['row']}/{number['column']}" == position:
-                        location = {"path": number["path"], "line": number["line"]}
-                        break
-        locations_of_rows.append(location)
-    return locations_of_rows
+        numbers = [
+            {"path": number["path"], "line": number["line"]}
+            for node in tables[row[TABLE]].inputs
+            if node.path.name == f"{exhibit}.csv"
+            for number in read_rows_with_lines(node.path)
+            if f"{number['row']}/{number['column']}" == position
+        ]
+        locations.append(numbers[0] if numbers else {})
+    return locations
 
 
 def irrelevant_names(record: dict[str, Any], row_filter: dict[str, Any]) -> set[str]:

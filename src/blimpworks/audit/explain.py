@@ -124,9 +124,10 @@ def explain_cell(
 
     # Rows of tables of items are shown as items. Of other rows, the first are shown as values.
     first = rows[:0] if cell["source"] in evidence.TABLES_OF_ITEMS else rows[:count]
-    without_table = first.drop(columns=evidence.TABLE, errors="ignore")
-    text = without_table.to_json(orient="records", force_ascii=False)
-    selected = [{k: v for k, v in row.items() if v not in (None, "")} for row in json.loads(text)]
+    # JSON turns numpy's numbers into Python's, and NaN into None.
+    values = first.drop(columns=evidence.TABLE, errors="ignore")
+    records_of_values = json.loads(values.to_json(orient="records", force_ascii=False))
+    selected = [{k: v for k, v in row.items() if v not in (None, "")} for row in records_of_values]
     # Accuracies that papers print are tables in a directory "printed".
     if cell["source"] == "accuracies" and "printed" in tables[0].path.parts:
         locations = evidence.printed_evidence(tables, first)

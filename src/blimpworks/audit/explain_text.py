@@ -55,7 +55,7 @@ def _logprob(token: Token | None) -> str:
     return "–" if token["logprob"] is None else f"{token['logprob']:.2f}"
 
 
-def _sentence(sign: str, side: dict[str, Any]) -> str:
+def _sentence_line(sign: str, side: dict[str, Any]) -> str:
     total = side["logprob"]
     return f"   {sign} {side['text']}" + ("" if total is None else f"  [{total:.3f} nats]")
 
@@ -64,7 +64,8 @@ def _sentence_lines(sign: str, side: dict[str, Any]) -> list[str]:
     """Return a line with the sentence, and lines with its tokens and log-probabilities."""
     tokens = [f"{_starred(t)} {_logprob(t)}".replace(" ", NO_BREAK) for t in side["tokens"]]
     lines = textwrap.wrap("  ".join(tokens), WIDTH, break_long_words=False, break_on_hyphens=False)
-    return [_sentence(sign, side), *(f"       {line.replace(NO_BREAK, ' ')}" for line in lines)]
+    indented = [" " * 7 + line.replace(NO_BREAK, " ") for line in lines]
+    return [_sentence_line(sign, side), *indented]
 
 
 def _indented(sign: str, text: str) -> list[str]:
@@ -104,14 +105,14 @@ class Block(NamedTuple):
     after: list[str]
 
     @property
-    def pieces(self) -> list[Pair]:
+    def token_pairs(self) -> list[Pair]:
         """Tokens of both sentences in order, as pairs; equal tokens are in the same pair."""
         if not self.pair:
             return []
         good, bad = (side["tokens"] for side in self.pair)
         first, second = ([token["piece"] for token in side] for side in (good, bad))
         pairs: list[Pair] = []
-        # Each step is a run of tokens that are equal, or that differ: good[a:b] and bad[c:d].
+        # Each step is a run of equal tokens, or of different ones: good[a:b] and bad[c:d].
         for _, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
             pairs += zip_longest(good[a:b], bad[c:d])
         return pairs
@@ -122,7 +123,7 @@ class Block(NamedTuple):
         # A block has four lines: good tokens, their log-probabilities, bad tokens, and their
         # log-probabilities. The signs before the lines are "+", " ", "-", " ".
         blocks: list[list[str]] = []
-        for good, bad in self.pieces:
+        for good, bad in self.token_pairs:
             cells_of_pair = [_starred(good), _logprob(good), _starred(bad), _logprob(bad)]
             width = max(map(len, cells_of_pair))
             if not blocks or len(blocks[-1][0]) + width > WIDTH - 7:
@@ -131,7 +132,31 @@ class Block(NamedTuple):
             blocks[-1] = [f"{line}{cell.ljust(width)}  " for line, cell in lines]
         signed_lines = [line for block in blocks for line in zip("+ - ", block, strict=True)]
         tokens = ["     " + f"{sign} {line}".rstrip() for sign, line in signed_lines]
-        return [*self.before, *map(_sentence, "+-", self.pair), *tokens, *self.after]
+        return [*self.before, *map(_sentence_line, "+-", self.pair), *tokens, *self.after]
+
+
+def _prompt_lines(item: dict[str, Any]) -> list[str]:
+    lines = _indented("?", item["prompt"])
+    if item["gold"] is not None:
+        lines.append(f"   wanted: {item['gold']}")
+    if item.get("text") is not None:
+        cut = "  [cut off at the limit]" if item.get("finish") == "length" else ""
+        lines += _indented(">", f"{item['text']}{cut}")
+    elif "status" in item:
+        lines.append(f"   no answer: {item['status']}")
+    return lines
+
+
+def _origin_lines(item: dict[str, Any]) -> list[str]:
+    """Return a line such as "de.conllu:12  sent_id s3  (subject 2 Hund)", and the origin's text."""
+    origin = item["origin"]
+    line = f"{origin['path']}:{origin['line']}" if "path" in origin else origin["file"]
+    line += f"  sent_id {origin['sent_id']}" if "sent_id" in origin else ""
+    line += f" of {origin['released_from']}" if "released_from" in origin else ""
+    line += f", revision {origin['revision']}" if "revision" in origin else ""
+    forms = ", ".join(f"{k} {w['id']} {w['form']}" for k, w in item.get("words", {}).items())
+    lines = [f"     {line}" + (f"  ({forms})" if forms else "")]
+    return [*lines, f"       {origin['text']}"] if "text" in origin else lines
 
 
 def block_of(item: dict[str, Any]) -> Block:
@@ -139,15 +164,7 @@ def block_of(item: dict[str, Any]) -> Block:
     before, after = list[str](), list[str]()
     if "item_id" in item:
         before.append(f"{item['item_id']}  {item['paradigm'] or ''}{_verdict(item)}")
-    if "item_id" in item and "prompt" in item:
-        before += _indented("?", item["prompt"])
-        if item["gold"] is not None:
-            before.append(f"   wanted: {item['gold']}")
-        if item.get("text") is not None:
-            cut = "  [cut off at the limit]" if item.get("finish") == "length" else ""
-            before += _indented(">", f"{item['text']}{cut}")
-        elif "status" in item:
-            before.append(f"   no answer: {item['status']}")
+        before += _prompt_lines(item) if "prompt" in item else []
     if "sentence" in item:
         sign = "acceptable:" if item["acceptable"] else "not acceptable:"
         before += _sentence_lines(sign, item["sentence"])
@@ -159,14 +176,8 @@ def block_of(item: dict[str, Any]) -> Block:
         after.append(f"   predicted: {formula}{sign}")
     for name, side in item.get("conditions", {}).items():
         after += _sentence_lines(f"{name}:", side)
-    if origin := item.get("origin"):
-        forms = ", ".join(f"{k} {w['id']} {w['form']}" for k, w in item.get("words", {}).items())
-        line = f"{origin['path']}:{origin['line']}" if "path" in origin else origin["file"]
-        line += f"  sent_id {origin['sent_id']}" if "sent_id" in origin else ""
-        line += f" of {origin['released_from']}" if "released_from" in origin else ""
-        line += f", revision {origin['revision']}" if "revision" in origin else ""
-        after.append(f"     {line}" + (f"  ({forms})" if forms else ""))
-        after += [f"       {origin['text']}"] if "text" in origin else []
+    if item.get("origin"):
+        after += _origin_lines(item)
     return Block(before, pair, after)
 
 
@@ -250,12 +261,12 @@ def _job_lines(node: Node) -> list[str]:
     commit = (record["git"]["commit"] or "no commit")[:12]
     state = {True: "", False: " with local changes", None: ""}[record["git"]["clean"]]
     # Notes are nested: {"rows": {"eng": {"good": 3}, "fra": 4}} becomes "eng good: 3, fra: 4".
-    flat = []
+    note_texts = []
     for key, note in record["notes"].items():
         for name, fact in (note if isinstance(note, dict) else {key: note}).items():
             for subkey, value in (fact if isinstance(fact, dict) else {"": fact}).items():
-                flat += [f"{name} {subkey}".strip() + f": {value}"] if value else []
-    notes = textwrap.wrap(", ".join(flat), WIDTH, break_long_words=False)
+                note_texts += [f"{name} {subkey}".strip() + f": {value}"] if value else []
+    notes = textwrap.wrap(", ".join(note_texts), WIDTH, break_long_words=False)
     where = f"on {record['host']['name']}, commit {commit}{state}"
     lines = [f"{record['verb']}, code {record['code']}, {record['ended'][:19]} {where}"]
     lines += notes[:MOST_NOTE_LINES]
@@ -326,7 +337,7 @@ def write_page(explanation: Explanation, path: Path) -> None:
     from jinja2 import Environment, FileSystemLoader  # slow to import, and not needed for text
 
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
-    environment.filters |= {"piece": _piece, "number": _logprob, "sentence": _sentence}
+    environment.filters |= {"piece": _piece, "number": _logprob, "sentence": _sentence_line}
     products = len([*explanation.tree.walk()]) if explanation.tree else 0
     blocks = [*map(block_of, explanation.items)]
     facts = {**_sections(explanation, full_ancestry=True), "items": blocks, "products": products}

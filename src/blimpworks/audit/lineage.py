@@ -24,11 +24,7 @@ UNRECORDED = (
 
 
 def judged_items(results: Path, benchmark: str, lang: str, model: str) -> Path:
-    """Return the path of the items behind a table of judgements: all items, or a sample.
-
-    The table's record says which; without a record, it is all items. Raises UserError when the
-    table of judgements is missing or broken.
-    """
+    """Return the path of the items behind judgements: all items, or the sample in their record."""
     items_path = f"items/{benchmark}/{lang}.parquet"
     judgements = results / "judgements" / benchmark / model / f"{lang}.parquet"
     inputs = (made_by(judgements) or {}).get("inputs", [])
@@ -76,19 +72,13 @@ class Node:
 
 
 def is_about(path: str, names: frozenset[str]) -> bool:
-    """Return whether a directory or the file of a path is called after one of the ``names``.
-
-    "results/scores/mine/gpt2/eng.parquet" is about "gpt2" and "eng".
-    """
+    """Return whether ``names`` has a component of a path, as "eng" of "scores/eng.parquet"."""
     components = path.split("/")
     return bool(names) and not names.isdisjoint((*components, components[-1].split(".")[0]))
 
 
 class Lineage:
-    """Graph of products and their inputs; each record is read once.
-
-    Inputs whose path has a name in ``ignored`` (languages, models) are left out.
-    """
+    """Graph of products and their inputs, without inputs whose path has a name in ``ignored``."""
 
     def __init__(self, ignored: Collection[str] = (), records: Records | None = None) -> None:
         self._ignored = frozenset(ignored)

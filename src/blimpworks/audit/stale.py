@@ -138,6 +138,7 @@ def changed_code(
         first, second = definitions(old_text), definitions(new_text)
         names = []
         for name in {**first, **second}:
+            # Statements that run on import have no name. ``reached`` lacks removed definitions.
             is_used = reached is None or not name or (module, name) in reached
             if first.get(name) != second.get(name) and (is_used or name not in second):
                 names.append(name or "statements run on import")
@@ -285,7 +286,8 @@ def adopt(campaign: Path) -> int:
         existing = [product for product in products if Path(product).exists()]
         if existing == products:
             names.append(target)
-        elif target == TARGETS[0]:  # single products of the other targets are no targets
+        elif target == TARGETS[0]:
+            # Snakemake can touch the products of this target one by one, not those of the others.
             names += existing
         files |= {*existing}
     for group in command_lines(names):

@@ -147,10 +147,10 @@ def build_report(
     campaign = Campaign(
         printed=printed, results=results, corrected=corrected, resources=resources, **facts
     )
-    # The exhibits in "published" are inputs of the job.
-    params = {"variant": facts.pop("variant"), "measured": sorted({*facts.pop("measured")})}
-    del facts["published"]
-    params["facts"] = facts
+    # Variant and measured exhibits are parameters of their own; those in "published" are inputs.
+    separate = ("variant", "measured", "published")
+    params = {"variant": facts["variant"], "measured": sorted({*facts["measured"]})}
+    params["facts"] = {name: fact for name, fact in facts.items() if name not in separate}
     inputs = input_files(campaign)
     with build_report.job(inputs=inputs, outputs=[output], params=params) as job:
         counts = pages.build_report(campaign, output)

@@ -29,13 +29,14 @@ def _files_of(corpus: Path) -> list[Path]:
 
 
 def _files_of_text(text: Path, arguments: Mapping[str, Any]) -> Iterable[Path]:
+    # Recipes with a corpus train on the files of its corpus.json, others on a text file.
     return _files_of(text) if getattr(arguments["recipe"], "corpus", None) else [text]
 
 
 CORPUS = Use(reads=lambda corpus, _: _files_of(corpus))
 """Use of a corpus.json: the job reads all files of the corpus."""
-LEARNT = spread(exclude=training.HOW_MANY)
-"""Use of a recipe: the settings that decide the model are recorded."""
+RECIPE = spread(exclude=training.HOW_MANY)
+"""Use of a recipe: all settings are recorded that decide the content of a model."""
 TEXT_ARGUMENT = argument(
     "Text, one sentence per line, or dialogues, or the recipe's corpus.json.",
     use=Use(reads=_files_of_text),
@@ -176,7 +177,7 @@ def train_lstm(
     name: str = NAME,
     scope: str = SCOPE,
     recipe_name: str = RECIPE_NAME,
-    recipe: training.LstmRecipe = settings(training.LstmRecipe, "The recipe, as JSON.", use=LEARNT),
+    recipe: training.LstmRecipe = settings(training.LstmRecipe, "The recipe, as JSON.", use=RECIPE),
     seed: int = SEED,
     checkpoint: Path = CHECKPOINT,
 ) -> None:
@@ -219,14 +220,14 @@ def train_ngram(
 
 
 def _declare_trainer(trainer: str, recipe_class: type[BaseModel], help_text: str) -> None:
-    """Declare a command that calls the function of the same name in ``models.transformer``."""
+    """Declare the command ``trainer``, which calls ``models.transformer.<trainer>``."""
 
     def train(
         text: Path = TEXT_ARGUMENT,
         name: str = NAME,
         scope: str = SCOPE,
         recipe_name: str = RECIPE_NAME,
-        recipe: BaseModel = settings(recipe_class, "The recipe, as JSON.", use=LEARNT),
+        recipe: BaseModel = settings(recipe_class, "The recipe, as JSON.", use=RECIPE),
         seed: int = SEED,
         checkpoint: Path = CHECKPOINT,
     ) -> None: ...

@@ -56,10 +56,7 @@ MEMBERSHIP = Path("/proc/self/cgroup")
 
 
 def memory_groups() -> list[Path]:
-    """List the memory control groups of this process and its SLURM job.
-
-    Raises OSError on a system without control groups.
-    """
+    """List memory control groups of this process and its SLURM job. Raises OSError without any."""
     directories: list[Path] = []
     for line in MEMBERSHIP.read_text(encoding="utf-8").splitlines():
         _, controllers, path = line.split(":", 2)
@@ -101,8 +98,8 @@ def die_with_parent() -> None:
 class _SignalForwarder:
     """Handler of SIGTERM and SIGINT that sends SIGTERM to the child process.
 
-    When SLURM cancels a job of the workflow, it signals only the job's first process, a Snakemake,
-    and kills this process. For such attempts, ``retry_scaling`` asks SLURM how the job ended.
+    When SLURM cancels a job, it signals only the job's first process, a Snakemake; this process is
+    killed without warning. Then ``retry_scaling`` asks SLURM how the job ended.
     """
 
     def __init__(self) -> None:
@@ -241,16 +238,20 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
     _explain(cause, allocation)
     if cause == "walltime" and code == OUT_OF_TIME:
         has_new_scores = ended.scored is not None and ended.scored.new > 0
-        job = allocation.slurm_job
-        if not (has_new_scores or _started_late(allocation, log_file)):
-            # Requeued, the job would have the same time, and would finish no shard either.
-            log.info("no shard was finished in this time; the next attempt gets more time")
-        elif job and allocation.requeue and ask(["scontrol", "requeue", job]) is not None:
-            log.info("SLURM queues job %s again, which continues from here", job)
-            time.sleep(REQUEUE_SECONDS)
-        else:
-            log.info("SLURM does not queue this job again; the workflow's next attempt continues")
+        _requeue(allocation, is_useful=has_new_scores or _started_late(allocation, log_file))
     return code if code >= 0 else 128 - code
+
+
+def _requeue(allocation: Allocation, *, is_useful: bool) -> None:
+    job = allocation.slurm_job
+    if not is_useful:
+        # Requeued, the job would have the same time, and would finish no shard either.
+        log.info("no shard was finished in this time; the next attempt gets more time")
+    elif job and allocation.requeue and ask(["scontrol", "requeue", job]) is not None:
+        log.info("SLURM queues job %s again, which continues from here", job)
+        time.sleep(REQUEUE_SECONDS)  # SLURM ends this process meanwhile
+    else:
+        log.info("SLURM does not queue this job again; the workflow's next attempt continues")
 
 
 def _explain(cause: journal.Cause, allocation: Allocation) -> None:

@@ -45,7 +45,8 @@ def register(run: str) -> Path:
 
 
 def _start_time(pid: int) -> str | None:
-    # In clock ticks since boot: another process may get the pid of a dead run.
+    # Another process may get the pid of a dead run, but not its start time (field 22 of stat, the
+    # twentieth after the name in brackets), in clock ticks since boot.
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):
@@ -115,6 +116,7 @@ def end_orphans(directory: Path) -> list[str]:
     orphans = [job for job, run in jobs.items() if run in dead]
     if orphans:
         ask(["scancel", *orphans])
+    # Jobs that have left the queue once are gone, and are not waited for again.
     start, remaining = time.monotonic(), {*orphans}
     while remaining and (remaining := remaining & find_jobs(directory).keys()):
         if time.monotonic() - start > PATIENCE:

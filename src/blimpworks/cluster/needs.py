@@ -186,46 +186,56 @@ class Setup:
         with more free memory, if there is one. Raises UserError, with the calculation, for a model
         that fits nowhere.
         """
-        site, row, stated = self.site, self.row, self._site_needs
-        serving, weights = self.engine.serving(self.options), self.weights_gb
-        stated_gpus = row.gpus if stated.gpus is None else stated.gpus
+        site, stated_gpus = self.site, self._site_needs.gpus
+        if stated_gpus is None:
+            stated_gpus = self.row.gpus
         if site is None or not site.gpus or not self.engine.gpu or stated_gpus == 0:
-            memory_mb = self.host_memory_mb(0)
-            if site is not None and memory_mb > site.cpu.memory_gb * 1000:
-                raise UserError(
-                    f"model {row.name!r} runs on the CPU and needs {memory_mb / 1000:.0f} GB of "
-                    f"memory (weights {weights:.1f} GB), but nodes of cpu in the site's file have "
-                    f"{site.cpu.memory_gb:g} GB; add GPUs to the site's file, or leave the model "
-                    "out of the campaign."
-                )
-            return Needs(None, 0, serving.threads if serving else 1, memory_mb, weights)
-        # List all placements that the settings allow, whether the model fits or not.
-        memory, stated_gb = self.memory(), self._stated_gb
+            return self._needs_on_cpu()
+        possible = self._placements(site, fewest=stated_gpus or 1)
+        fitting = [needs for needs in possible if needs.fits]
+        if not fitting:
+            raise UserError(self._refusal(site, possible))
+        # Few GPUs are better, then little spare memory.
+        fitting.sort(key=lambda needs: (needs.gpus, needs.spare_gb))
+        best = fitting[0]
+        for _ in range(step):
+            best = next((needs for needs in fitting if needs.spare_gb > best.spare_gb), best)
+        return best
+
+    def _needs_on_cpu(self) -> Needs:
+        site, memory_mb, weights = self.site, self.host_memory_mb(0), self.weights_gb
+        if site is not None and memory_mb > site.cpu.memory_gb * 1000:
+            raise UserError(
+                f"model {self.row.name!r} runs on the CPU and needs {memory_mb / 1000:.0f} GB of "
+                f"memory (weights {weights:.1f} GB), but nodes of cpu in the site's file have "
+                f"{site.cpu.memory_gb:g} GB; add GPUs to the site's file, or leave the model "
+                "out of the campaign."
+            )
+        serving = self.engine.serving(self.options)
+        return Needs(None, 0, serving.threads if serving else 1, memory_mb, weights)
+
+    def _placements(self, site: Site, fewest: int) -> list[Needs]:
+        """Return the needs on each kind and number of GPUs that settings allow, fitting or not."""
+        serving, memory, stated_gb = (
+            self.engine.serving(self.options),
+            self.memory(),
+            self._stated_gb,
+        )
         if not serving:  # engines without a server use only the first GPU
             numbers = [1]
         elif serving.tensor_parallel is not None:
             numbers = [serving.tensor_parallel]
         else:
-            fewest = stated_gpus or 1
             numbers = [number for number in sorted({fewest, *GPU_NUMBERS}) if number >= fewest]
-        possible = []
+        placements = []
         for gpu, number in product(site.gpus, numbers):
-            if stated.kind in (None, gpu.label) and number <= gpu.per_node:
+            if self._site_needs.kind in (None, gpu.label) and number <= gpu.per_node:
                 gb_per_gpu = stated_gb / number if stated_gb else memory.per_gpu(number)
                 host_mb, cores = self.host_memory_mb(number), gpu.cores_per_gpu * number
-                possible.append(Needs(gpu, number, cores, host_mb, weights, gb_per_gpu))
-        fitting = [needs for needs in possible if needs.fits]
-        if not fitting:
-            raise UserError(self._refusal(site, memory, possible))
-        # Few GPUs are better, then little spare memory.
-        fitting.sort(key=lambda needs: (needs.gpus, needs.spare_gb))
-        best = fitting[0]
-        for _ in range(step):
-            larger = [needs for needs in fitting if needs.spare_gb > best.spare_gb]
-            best = larger[0] if larger else best
-        return best
+                placements.append(Needs(gpu, number, cores, host_mb, self.weights_gb, gb_per_gpu))
+        return placements
 
-    def _refusal(self, site: Site, memory: Memory, possible: Sequence[Needs]) -> str:
+    def _refusal(self, site: Site, possible: Sequence[Needs]) -> str:
         """Explain why the model fits on none of the ``possible`` placements, and what to do."""
         name, stated_gb = self.row.name, self._stated_gb
         largest = max(site.gpus, key=lambda gpu: (gpu.memory_gb * gpu.per_node, gpu.memory_gb))
@@ -238,7 +248,8 @@ class Setup:
                 "gpus in the table of models, or scoring.vllm.tensor_parallel of the campaign."
             )
         gpu = best.gpu_kind
-        reason = f"{stated_gb:g} GB are stated for all GPUs" if stated_gb else memory.explain()
+        stated = f"{stated_gb:g} GB are stated for all GPUs" if stated_gb else ""
+        reason = stated or self.memory().explain()
         if best.spare_gb >= 0:  # the GPUs have enough
             reason += f"; the host needs more memory than its {gpu.host_memory_gb:g} GB"
         return (

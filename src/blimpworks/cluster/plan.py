@@ -256,28 +256,25 @@ class _Planner:
         cached = in_cache(cache, self.catalogue.models[job.model].hf_id)
         return cached or job.checkpoint(self.campaign).exists()
 
-    def notes(self, dry: DryRun | None, jobs: Sequence[ScoringJob]) -> list[str]:
-        """List remarks on the plan's numbers, such as assumptions."""
+    def notes(self, dry: DryRun | None, jobs: Sequence[ScoringJob]) -> Iterator[str]:
+        """Yield remarks on the plan's numbers, such as assumptions."""
         missing = dict.fromkeys(job.model for job in jobs if not self.has_model(job))
         rows = [self.catalogue.models[model] for model in missing]
         gated = [row for row in rows if row.gated == "yes" and not is_local(row.hf_id)]
-        notes = []
         if gated and not offline_variable():  # offline they come from a cache
             listed = ", ".join(dict.fromkeys(row.hf_id for row in gated))
-            notes.append(
+            yield (
                 f"{len(gated)} models to retrieve are gated: the owner of the token must have "
                 f"accepted their licences on https://huggingface.co: {listed}."
             )
-        notes += training_notes(self.trainings, self.catalogue, self.site)
+        yield from training_notes(self.trainings, self.catalogue, self.site)
         if dry is not None and dry.scored is None:
-            notes.append(
-                "Snakemake did not list all scoring jobs; planned are all unfinished ones."
-            )
-        # Models of the site's file may be misspelled; the row of several trainings is known too.
+            yield "Snakemake did not list all scoring jobs; planned are all unfinished ones."
+        # Names in the site's file may be misspelled. They are models, or rows of several trainings.
         names = {*self.catalogue.models, *map(self.catalogue.row_of, self.catalogue.models)}
         unknown = {*(self.site.models if self.site else {})} - names
         if unknown:
-            notes.append(
+            yield (
                 f"models of the site's file that this campaign lacks: {', '.join(sorted(unknown))}."
             )
         of_unknown_size = []
@@ -286,7 +283,7 @@ class _Planner:
             if not (setup.row.parameters or setup.row.recipe or setup.engine.tokens_per_second):
                 of_unknown_size.append(model)
         if of_unknown_size:
-            notes.append(
+            yield (
                 "models without parameters in the table of models (or own_models), planned as if "
                 f"they had {ASSUMED_BILLIONS * 1000:g} million: {', '.join(of_unknown_size)}."
             )
@@ -297,8 +294,7 @@ class _Planner:
         if assumed:
             means = ", ".join(f"{find_benchmark(name).tokens:g} in {name}" for name in assumed)
             tokens = f"{means} (assumed until similar sentences have scores)"
-        notes.append(f"tokens per sentence: {tokens}.")
-        return notes
+        yield f"tokens per sentence: {tokens}."
 
 
 def _limits(models: Sequence[ModelPlan], site: Site | None) -> Iterator[str]:

@@ -8,7 +8,7 @@ After attempts that ran out of memory or time, the next request is larger (``ret
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -112,11 +112,11 @@ def train_request(site: Site | None) -> Request | None:
 
 MOST_FACTOR = 8.0
 """Largest factor by which retries multiply memory or time."""
-UNKNOWN = 1.5
+UNKNOWN_CAUSE_FACTOR = 1.5
 """Factor on memory and time after an attempt that ended for an unknown reason."""
 CAUSES: Mapping[str, Cause] = {"OUT_OF_MEMORY": "memory", "TIMEOUT": "walltime"}
 """Cause of an attempt's end, by the state that SLURM reports."""
-HARMLESS = {
+REPEATED_STATES = {
     *("NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED", "CANCELLED", "DEADLINE", "COMPLETED"),
     *("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "REQUEUED"),
 }
@@ -142,7 +142,7 @@ def retry_scaling(
     - Out of memory: twice the memory.
     - Out of time: twice the time, unless the attempt scored sentences: then the next one continues.
     - GPU memory too small: one step to larger GPUs.
-    - Unknown cause: ``UNKNOWN`` times the memory and time.
+    - Unknown cause: ``UNKNOWN_CAUSE_FACTOR`` times the memory and time.
 
     ``states``: SLURM's state by job id, for attempts that could not record their end.
     """
@@ -155,13 +155,13 @@ def retry_scaling(
         state = job_states.get(job, "")
         if cause is None:
             # Without SLURM, a user has killed the attempt, or it is still running.
-            cause = "killed" if not job or state in HARMLESS else CAUSES.get(state)
+            cause = "killed" if not job or state in REPEATED_STATES else CAUSES.get(state)
         # SLURM reports how the job's last attempt ended, which is the first in this loop. Earlier
         # attempts in the same SLURM job ended by a requeue.
         job_states[job] = "REQUEUED"
         if cause is None:
-            memory *= UNKNOWN
-            minutes *= UNKNOWN
+            memory *= UNKNOWN_CAUSE_FACTOR
+            minutes *= UNKNOWN_CAUSE_FACTOR
         elif cause == "memory":
             memory *= 2
         elif cause == "walltime" and not (attempt.scored and attempt.scored.new):
@@ -171,7 +171,7 @@ def retry_scaling(
     return RetryScaling(min(memory, MOST_FACTOR), min(minutes, MOST_FACTOR), gpu_step)
 
 
-IN_TURN = 20
+MOST_JOBS_IN_TURN = 20
 """Largest number of scoring jobs that run one after another in a SLURM job, for the workflow's
 groups: ``group-components`` of profiles/slurm."""
 
@@ -243,6 +243,18 @@ def multiplied_weights(recipe: LstmRecipe, vocabulary: int) -> int:
     return gates + recipe.hidden * vocabulary
 
 
+def _words_of_corpus(
+    selection: CampaignSelection, model: str, corpus: str, languages: Collection[str]
+) -> int | None:
+    """Return the words of a model's corpus: a stated sample, or released; None if made here."""
+    campaign, catalogue = selection.campaign, selection.catalogue
+    seed = catalogue.seeds.get(model)
+    if seed and seed.tokens:
+        return seed.tokens
+    released = [released_corpus(campaign, catalogue, corpus, lang) for lang in languages]
+    return RELEASED_WORDS * len(languages) if all(released) else None
+
+
 def plan_trainings(
     selection: CampaignSelection, site: Site | None, *, only_missing: bool = True
 ) -> list[TrainingPlan]:
@@ -265,27 +277,21 @@ def plan_trainings(
             recipes[job.model] = recipe
             checkpoints = checkpoints_by_model.setdefault(job.model, {})
             checkpoints.setdefault(checkpoint, set()).update(job.languages)
+    operations_per_second = site.utilisation * FLOAT32_SPEED * gpu_kind.teraflops * 1e12
     plans = []
     for model, checkpoints in checkpoints_by_model.items():
-        recipe = recipes[model]
-        languages = max(checkpoints.values(), key=len)  # of the largest checkpoint
+        recipe, languages = recipes[model], max(checkpoints.values(), key=len)
         vocabulary = campaign.training.corpora[recipe.corpus].vocabulary * len(languages)
-        operations_per_second = site.utilisation * FLOAT32_SPEED * gpu_kind.teraflops * 1e12
         operations_per_word = OPERATIONS * multiplied_weights(recipe, vocabulary)
         rate = operations_per_second / operations_per_word
-        seed = catalogue.seeds.get(model)
-        corpus_words = seed.tokens if seed else None
-        # The size of released corpora is printed; corpora made here have none before a training.
-        released = (released_corpus(campaign, catalogue, recipe.corpus, lang) for lang in languages)
-        if not corpus_words and all(released):
-            corpus_words = RELEASED_WORDS * len(languages)
+        corpus_words = _words_of_corpus(selection, model, recipe.corpus, languages)
         hours = recipe.epochs * corpus_words / rate / 3600 if corpus_words else None
         plans.append(
             TrainingPlan(
                 model=model,
                 checkpoints=len(checkpoints),
                 epochs=recipe.epochs,
-                words=corpus_words or None,
+                words=corpus_words,
                 vocabulary=vocabulary,
                 words_per_second=rate,
                 hours=hours,
@@ -302,10 +308,7 @@ OTHER_RETRIES = 2
 
 
 def training_retries(selection: CampaignSelection, site: Site | None) -> int:
-    """Return how often Snakemake retries the training job of an LSTM.
-
-    A training that takes longer than one job continues from its snapshot in the next attempt.
-    """
+    """Return how often Snakemake retries an LSTM's training, which may take several attempts."""
     request = train_request(site)
     plans = plan_trainings(selection, site, only_missing=False)
     longest = max((plan.hours or 0 for plan in plans), default=0)

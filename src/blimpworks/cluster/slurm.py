@@ -146,6 +146,7 @@ class Allocation:
 def _find_gpus(fields: dict[str, str]) -> tuple[str, ...]:
     """Return the names of this process's GPUs: those of the driver, or SLURM's without a driver."""
     # TRES=cpu=8,gres/gpu:a100=2 has the type of GPUs, which TresPerNode=gres:gpu:2 may leave out.
+    # The counts are then [("a100", "2")] or [("", "2")].
     tres = fields.get("TRES", "") + "," + fields.get("AllocTRES", "")
     counts = re.findall(r"gres/gpu:([^=,]+)=(\d+)", tres)
     if not counts:
@@ -166,8 +167,17 @@ def _find_gpus(fields: dict[str, str]) -> tuple[str, ...]:
 
 
 def read_job(line: str) -> dict[str, str]:
-    """Read the fields of a job from one line of ``scontrol show job -o``."""
+    """Read {"JobId": "12", "Requeue": "1"} from a line of ``scontrol``, "JobId=12 Requeue=1"."""
     return dict(re.findall(r"(\w[\w/:]*)=(\S*)", line))
+
+
+def _minutes_of(limit: str) -> int | None:
+    """Return "1-02:30:10" (DAYS-HH:MM:SS) as 1591 minutes, rounded up; None for UNLIMITED."""
+    match = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d+):(\d+)", limit)
+    if match is None:
+        return None
+    days, hours, minutes, seconds = (int(number or 0) for number in match.groups())
+    return (days * 24 + hours) * 60 + minutes + (seconds > 0)
 
 
 @cache
@@ -180,12 +190,6 @@ def find_allocation() -> Allocation:
     if not job:
         return Allocation(None, node)
     fields = read_job(ask(["scontrol", "show", "job", "-o", job]) or "")
-    # [DAYS-]HH:MM:SS, rounded up to minutes; a word such as UNLIMITED is no limit.
-    limit = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d+):(\d+)", fields.get("TimeLimit", ""))
-    minutes_in_all = None
-    if limit:
-        days, hours, minutes, seconds = (int(number or 0) for number in limit.groups())
-        minutes_in_all = (days * 24 + hours) * 60 + minutes + (seconds > 0)
     # 4G, 4Gn (per node) or 4096 (MiB)
     memory = re.fullmatch(r"([0-9.]+)([KMGT]?)n?", fields.get("MinMemoryNode", ""))
     ends: float | None
@@ -200,7 +204,7 @@ def find_allocation() -> Allocation:
         node=fields.get("BatchHost") or os.environ.get("SLURMD_NODENAME") or node,
         gpus=_find_gpus(fields),
         mem_mb=round(float(memory[1]) * UNITS[memory[2] or "M"]) if memory else None,
-        minutes=minutes_in_all,
+        minutes=_minutes_of(fields.get("TimeLimit", "")),
         cores=int(fields["NumCPUs"]) if fields.get("NumCPUs", "").isdecimal() else None,
         ends=ends,
         # Requeue only jobs that Snakemake submitted, not a user's job in which Snakemake runs.
@@ -250,10 +254,7 @@ class Deadline(Watch):
 
 
 def deadline_of(environment: Mapping[str, str] = os.environ) -> Watch:
-    """Return a watch that stops scoring by the time in the variable ``DEADLINE``, if it is set.
-
-    Raises UserError when the variable is not a number.
-    """
+    """Return a watch that stops by the time in ``DEADLINE``, if set. Raises UserError for text."""
     text = environment.get(DEADLINE)
     if not text:
         return Watch()

@@ -65,10 +65,7 @@ CONDA = "or let conda make the environments: snakemake --sdm conda (docs/cluster
 
 
 def missing_software(engines: Collection[str], rules: Collection[str], root: Path) -> Iterator[str]:
-    """Yield a sentence with a remedy for each missing package or program of engines and rules.
-
-    Raises UserError for an unknown engine.
-    """
+    """Yield a remedy for each missing package or program. Raises UserError for unknown engines."""
     # Not at the top: containers/build.sh imports this module with Python's standard library alone.
     from blimpworks.campaign.engines import INSTALL, find_engine
 

@@ -44,7 +44,7 @@ FAILED = {
     "error": "failed",
 }
 """Causes of an end after which a user must act, or the next attempt needs more resources."""
-TAIL = 8192
+TAIL_BYTES = 8192
 """Bytes at the end of a log that are searched for its last line."""
 
 
@@ -148,7 +148,7 @@ def last_line(log: Path) -> str:
     """Return the last line of a log that is not empty; an empty string if there is none."""
     try:
         with log.open("rb") as handle:
-            handle.seek(max(0, handle.seek(0, os.SEEK_END) - TAIL))
+            handle.seek(max(0, handle.seek(0, os.SEEK_END) - TAIL_BYTES))
             text = handle.read().decode("utf-8", errors="replace")
     except OSError:
         return ""
@@ -157,10 +157,15 @@ def last_line(log: Path) -> str:
     return lines[-1] if lines else ""
 
 
-def _judge_unended(
+def _judge_attempt(
     attempt: Attempt, queue: Queue, moment: datetime, silent: timedelta | None
 ) -> tuple[State, str]:
-    """Return state and reason of a job whose last ``attempt`` has no end in the journal."""
+    """Return state and reason of a job without a manifest, from its last ``attempt``."""
+    if attempt.cause in FAILED:
+        return "failed", FAILED[attempt.cause]
+    if attempt.cause is not None:  # if it was done, somebody has removed the manifest
+        return "waiting", PAUSED.get(attempt.cause, "its manifest is gone")
+    # The journal has no end of the attempt, so ask SLURM.
     job, minutes = attempt.started.slurm_job, attempt.started.asked.minutes
     slurm_state = queue.states.get(job or "")
     if slurm_state in ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED"):
@@ -201,7 +206,6 @@ def read_job_status(
         except ValidationError:
             sentences = read_manifest(manifest).sentences
     # The files and the queue may say different things: the first case that holds decides.
-    cause = attempts[-1].cause if attempts else None
     slurm_job = queue.pending.get((job.title, job.name))
     state: State
     if sentences is not None:
@@ -210,19 +214,13 @@ def read_job_status(
         state, reason = "queued", f"job {slurm_job}"
     elif given_up:
         state, reason = "failed", given_up
-    elif not attempts and progress is None:
+    elif attempts:
+        state, reason = _judge_attempt(attempts[-1], queue, moment, silent)
+    elif progress is None:
         state, reason = "waiting", f"for {missing_input}" if missing_input else ""
-    elif not attempts:
+    else:
         state = "lost" if silent else "running"
         reason = "it stopped, and nothing says why" if silent else ""
-    elif cause is None:
-        state, reason = _judge_unended(attempts[-1], queue, moment, silent)
-    elif cause in FAILED:
-        state, reason = "failed", FAILED[cause]
-    elif cause in PAUSED:
-        state, reason = "waiting", PAUSED[cause]
-    else:  # done
-        state, reason = "waiting", "its manifest is gone"
     done = progress.done if progress else 0
     if sentences is not None:
         done = sentences

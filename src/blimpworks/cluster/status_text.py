@@ -18,7 +18,7 @@ from rich.text import Text
 from blimpworks.cluster.status import JobStatus, ModelStatus, Status, count_states, last_line
 from blimpworks.cluster.text import DEFAULT_WIDTH, Columns, amount, duration, printed, shortened
 
-SHOWN = 20
+MOST_SHOWN = 20
 """Largest number of entries that a section of jobs shows."""
 
 
@@ -72,13 +72,13 @@ def _scored_text(status: JobStatus) -> str:
 
 
 def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableType]:
-    """Return title and lines of at most ``SHOWN`` entries; an empty list if there are none."""
+    """Return title and lines of at most ``MOST_SHOWN`` entries; an empty list if there are none."""
     if not entries:
         return []
     lines: list[RenderableType] = ["", title]
-    lines += [line for entry in entries[:SHOWN] for line in entry]
-    if len(entries) > SHOWN:
-        lines.append(f"  … and {len(entries) - SHOWN} more (--json has all)")
+    lines += [line for entry in entries[:MOST_SHOWN] for line in entry]
+    if len(entries) > MOST_SHOWN:
+        lines.append(f"  … and {len(entries) - MOST_SHOWN} more (--json has all)")
     return lines
 
 

@@ -9,13 +9,13 @@ it has a ``default``, if it is a ``bool``, or if its type allows None. A command
 runs within a job, which writes their provenance record: the command's name, inputs, outputs and
 parameters, a digest of its code, and the versions of ``packages``. There are three forms:
 
-- ``command(entries)``: the body does everything, and opens jobs, if any, with ``NAME.job``
-- ``command(recorded=entries)``: the body runs within a job that is opened from the arguments
 - ``command(calls=function)``: no body; the function gets the arguments of the same names
+- ``command(recorded=entries)``: the body runs within a job that is opened from the arguments
+- ``command(entries)``: the body does everything, and opens jobs, if any, with ``NAME.job``
 
-``entries`` are the functions, as ``module:name``, that make the products. A path among the
-arguments is an input of the job, anything else a parameter; the ``Use`` of an option changes that.
-Heavy imports stay inside the bodies, so that ``--help`` starts quickly.
+``entries`` are the functions that make the products, as ``module:name``; the digest covers their
+code. A path among the arguments is an input of the job, anything else a parameter of the record;
+the ``Use`` of an option changes that. Heavy imports stay in the bodies: ``--help`` starts quickly.
 """
 
 import inspect
@@ -84,7 +84,7 @@ WITH_FOLDER = Use(writes=lambda path: [path, path.parent])
 """Use of an output file; the job's outputs are the file and its directory."""
 RECORDED = Use(records=lambda name, value: {name: value})
 UNRECORDED = Use()
-CHOSEN = dumped(mode="json", exclude_unset=True)
+SET_BY_USER = dumped(mode="json", exclude_unset=True)
 """Use of settings of which those that the user sets are recorded."""
 
 
@@ -158,7 +158,7 @@ class Declared:
         uses = {}
         hints = get_type_hints(self.function)
         for name, parameter in inspect.signature(self.function).parameters.items():
-            # The type is Path, list[Path], or one of them or None.
+            # ``get_args`` returns (Path, NoneType) for Path | None, and () for Path.
             is_path = {hints[name], *get_args(hints[name])} & {Path, list[Path]}
             use_of_option: Use | None = getattr(parameter.default, "use", None)
             uses[name] = use_of_option or (READ if is_path else RECORDED)
@@ -173,10 +173,7 @@ class Declared:
         return {self.name: Command(self.name, entries, self.packages)} if entries else {}
 
     def command_for(self, *values: str) -> Command:
-        """Return the command for ``values`` that decide its code, such as ("vllm", "causal").
-
-        Raises UserError for unknown values.
-        """
+        """Return the command for values such as ("vllm", "causal"). Raises UserError for others."""
         return find(self.commands, " ".join((self.name, *values)), "command")
 
     def job(
@@ -234,8 +231,8 @@ def command(
 ) -> Callable[[Callable[..., Mapping[str, Any] | None]], Declared]:
     """Return a decorator that declares a function as a command, with its name or ``name``.
 
-    ``runs``, ``recorded`` or ``calls``: code that makes the products (see the module); ``facts``:
-    other fields of ``Declared``. The decorator raises ValueError for a name that is taken.
+    ``runs``, ``recorded`` or ``calls``: code that makes the products, in one of the module's three
+    forms. ``facts``: other fields of ``Declared``. Raises ValueError for a name that is taken.
     """
 
     def declare(function: Callable[..., Mapping[str, Any] | None]) -> Declared:
@@ -299,8 +296,5 @@ def find_command(name: str) -> Command | None:
 
 
 def code_of(name: str, *values: str) -> str:
-    """Return the digest of a command's code; ``values`` are those of ``Declared.command_for``.
-
-    Raises KeyError for an unknown command, UserError for unknown values.
-    """
+    """Return the digest of a command's code; ``values`` as for ``Declared.command_for``."""
     return declared_commands()[name].command_for(*values).code

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from blimpworks.commands.declare import CHOSEN, WRITTEN, Use
+from blimpworks.commands.declare import SET_BY_USER, WRITTEN, Use
 from blimpworks.errors import UserError, reading
 from blimpworks.files import text_of
 
@@ -65,12 +65,9 @@ def _json_of(text: str) -> str:
 
 
 def settings(
-    model: "type[BaseModel]", help_text: str, *, default: Any = ..., use: Use = CHOSEN
+    model: "type[BaseModel]", help_text: str, *, default: Any = ..., use: Use = SET_BY_USER
 ) -> Any:
-    """Declare an option for settings of a ``model``: a YAML file, or JSON.
-
-    Raises UserError for other content.
-    """
+    """Declare an option for settings, YAML file or JSON. Raises UserError for other content."""
 
     def parse(text: str) -> "BaseModel":
         from blimpworks.campaign.settings.base import parse_options
@@ -109,20 +106,14 @@ def of_language(pair: str) -> LanguageFile:
 def pairs_of(
     items: list[Path], paths: list[Path], name: str = "--output"
 ) -> list[tuple[Path, Path]]:
-    """Return (items table, path) pairs; ``name``: option with the paths, such as outputs.
-
-    Raises UserError for unequal numbers.
-    """
+    """Pair items tables with the paths of option ``name``. Raises UserError for unequal numbers."""
     if len(items) != len(paths):
         raise UserError(f"{len(items)} --items and {len(paths)} {name}; expected one for each.")
     return [*zip(items, paths, strict=True)]
 
 
 def tables_below(root: Path, models: str) -> list[tuple[str, str, Path]]:
-    """Return model, language and path of the tables ROOT/MODEL/LANG.parquet.
-
-    ``models`` are the languages of each model as JSON, such as ``{"gpt2": ["eng"]}``.
-    """
+    """Return (model, language, ROOT/MODEL/LANG.parquet); ``models``: JSON {"gpt2": ["eng"]}."""
     return [
         (model, lang, root / model / f"{lang}.parquet")
         for model, languages in json.loads(models).items()

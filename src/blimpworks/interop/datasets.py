@@ -57,11 +57,21 @@ def _record_set(croissant: ModuleType, path: Path, dictionary: crate.Description
         fields.append(field)
     # A pair can be in several paradigms, with a row for each.
     key = [f"{lang}/item_id", f"{lang}/paradigm"]
-    # An item with conditions has a row for each condition, whose sentence is in both columns. Pairs
-    # may have the columns of conditions too, but with different sentences.
+    # An item with conditions has a row for each condition, with the sentence as "good" and "bad".
+    # Pairs may have the columns of conditions too, but with different sentences.
     has_conditions = {*frame} >= CONDITIONS and frame["good"].equals(frame["bad"])
     count = counted(frame["item"].nunique() if has_conditions else len(frame), "item")
     return croissant.RecordSet(id=lang, name=lang, key=key, description=count, fields=fields)
+
+
+def _commands_behind(benchmark: str, plan: crate.CratePlan) -> list[str]:
+    """Return the names of the commands that made a benchmark's items, in the order of their run."""
+    jobs, folder = plan.jobs, plan.results / "items" / benchmark
+    paths = [Path(entry["path"]) for entry in jobs.entries.values()]
+    ancestors = jobs.behind(*(path for path in paths if path.is_relative_to(folder)))
+    records = [record for record in ancestors.values() if record]
+    records.sort(key=lambda record: record["started"])
+    return list(dict.fromkeys(record["verb"] for record in records))
 
 
 def write_croissant(folder: Path, plan: crate.CratePlan, licences: Sequence[str]) -> Path:
@@ -78,21 +88,15 @@ def write_croissant(folder: Path, plan: crate.CratePlan, licences: Sequence[str]
             "`pip install mlcroissant`."
         ) from error
     files, dictionary = sorted(folder.glob("???.csv")), crate.read_dictionary()
-    benchmark, jobs, campaign = folder.name, plan.jobs, plan.campaign
-    # Commands that made the items, each once, in the order in which they ran.
-    paths = [Path(entry["path"]) for entry in jobs.entries.values()]
-    items = [path for path in paths if path.is_relative_to(plan.results / "items" / benchmark)]
-    records = [record for record in jobs.behind(*items).values() if record]
-    records.sort(key=lambda record: record["started"])
-    commands = dict.fromkeys(record["verb"] for record in records)
+    benchmark, campaign = folder.name, plan.campaign
     own_words = find_benchmark(benchmark).own_words
     statements = {**TEXTS["statements"]["all"]}
     statements |= TEXTS["statements"]["own_words" if own_words else "from_sources"]
-    if commands:
+    if commands := _commands_behind(benchmark, plan):
         steps = f"Commands of blimpworks, in this order: {', '.join(commands)}."
         statements["data_preprocessing_protocol"] = [steps]
     # The date is the end of the last job, so that the same results have the same metadata.
-    ended = max(record["ended"] for record in jobs.by_output.values())
+    ended = max(record["ended"] for record in plan.jobs.by_output.values())
     description = f"Items of {benchmark}, campaign {campaign.campaign}. {campaign.description}"
     metadata = croissant.Metadata(
         name=f"{benchmark}-{campaign.campaign}",
@@ -199,6 +203,34 @@ def hub_licence(name: str) -> str:
     return licence if licence in TEXTS["hub_licences"] else "other"
 
 
+def _card_header(campaign: str, subsets: Sequence[Subset]) -> dict[str, Any]:
+    """Return the fields of a card by which the hub finds and loads a data set."""
+    tags = sorted({str(langcodes.standardize_tag(subset.lang)) for subset in subsets})
+    units = dict.fromkeys(subset.unit for subset in subsets)
+    tasks: dict[str, list[str]] = {}
+    for unit in units:
+        for key, names in TEXTS["tasks"][unit].items():
+            tasks[key] = list(dict.fromkeys([*tasks.get(key, []), *names]))
+    minimal_pairs = ["minimal-pairs"] if "pair" in units else []
+    licences = [hub_licence(name) for subset in subsets for name in subset.licences]
+    total = sum(subset.rows for subset in subsets)
+    # "n<1K" is for less than 10^3 rows, "1K<n<10K" for less than 10^4, and so on.
+    size = next(name for exponent, name in enumerate(TEXTS["sizes"], 3) if total < 10**exponent)
+    return {
+        "pretty_name": f"Item sets of the campaign {campaign}",
+        "language": tags,
+        "multilinguality": ["multilingual" if len(tags) > 1 else "monolingual"],
+        "license": list(dict.fromkeys(licences)),
+        **tasks,
+        "size_categories": [size],
+        "tags": ["linguistic-acceptability", *minimal_pairs, "blimpworks"],
+        "configs": [
+            {"config_name": subset.name, "data_files": [{"split": "test", "path": subset.file}]}
+            for subset in subsets
+        ],
+    }
+
+
 def card_text(
     campaign: str,
     subsets: Sequence[Subset],
@@ -215,34 +247,11 @@ def card_text(
     citations = {paper.name: paper.citation.listed for paper in papers}
     dictionary = crate.read_dictionary()
     columns = dict.fromkeys(column for subset in subsets for column in subset.columns)
-    tags = sorted({str(langcodes.standardize_tag(subset.lang)) for subset in subsets})
     units = dict.fromkeys(subset.unit for subset in subsets)
-    tasks: dict[str, list[str]] = {}
-    for unit in units:
-        for key, names in TEXTS["tasks"][unit].items():
-            tasks[key] = list(dict.fromkeys([*tasks.get(key, []), *names]))
-    minimal_pairs = ["minimal-pairs"] if "pair" in units else []
-    licences = [hub_licence(name) for subset in subsets for name in subset.licences]
-    total = sum(subset.rows for subset in subsets)
-    # The first size is below 10^3 rows, the second below 10^4, and so on; take the smallest.
-    sizes = [name for exponent, name in enumerate(TEXTS["sizes"], start=3) if total < 10**exponent]
-    header = {
-        "pretty_name": f"Item sets of the campaign {campaign}",
-        "language": tags,
-        "multilinguality": ["multilingual" if len(tags) > 1 else "monolingual"],
-        "license": list(dict.fromkeys(licences)),
-        **tasks,
-        "size_categories": [sizes[0]],
-        "tags": ["linguistic-acceptability", *minimal_pairs, "blimpworks"],
-        "configs": [
-            {"config_name": subset.name, "data_files": [{"split": "test", "path": subset.file}]}
-            for subset in subsets
-        ],
-    }
     text = Path(__file__).with_name("card.template.md").read_text(encoding="utf-8")
     card: str = Template(text, trim_blocks=True, keep_trailing_newline=True).render(
         about,
-        header=yaml.safe_dump(header, allow_unicode=True, sort_keys=False),
+        header=yaml.safe_dump(_card_header(campaign, subsets), allow_unicode=True, sort_keys=False),
         campaign=campaign,
         counts=f"{sum(s.items for s in subsets):,} items in {counted(len(subsets), 'subset')}",
         units=" and ".join(TEXTS["units"][unit] for unit in units),
@@ -339,6 +348,19 @@ def _licences_of(
     return tuple(dict.fromkeys(licences))
 
 
+def _write_subset(items: Path, licences: tuple[str, ...], root: Path) -> Subset:
+    """Write a table of items below ``root`` for the hub; return its description."""
+    table = _loadable(read_parquet(items))
+    columns = tuple(table.column_names)
+    has_conditions = "good" not in columns and {*columns} >= CONDITIONS
+    number = len(table["item"].unique()) if has_conditions else len(table)
+    subset = Subset(items.parent.name, items.stem, licences, len(table), number, columns)
+    target = root / subset.file
+    target.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table.replace_schema_metadata(), target, compression="zstd")
+    return subset
+
+
 def export_hub(
     results: Path,
     campaign_file: Path,
@@ -383,18 +405,8 @@ def export_hub(
             "states none and you know its licence, say so with --licence BENCHMARK=LICENCE."
         )
     with crate.new_directory(output) as root:
-        subsets = []
-        for path in (path for path, why in reasons.items() if not why):
-            table = _loadable(read_parquet(path))
-            columns = tuple(table.column_names)
-            has_conditions = "good" not in columns and {*columns} >= CONDITIONS
-            items = len(table["item"].unique()) if has_conditions else len(table)
-            names, licences_of_table = (path.parent.name, path.stem), licences_by_table[path]
-            subset = Subset(*names, licences_of_table, len(table), items, columns)
-            subsets.append(subset)
-            target = root / subset.file
-            target.parent.mkdir(parents=True, exist_ok=True)
-            pq.write_table(table.replace_schema_metadata(), target, compression="zstd")
+        shared = [path for path, why in reasons.items() if not why]
+        subsets = [_write_subset(path, licences_by_table[path], root) for path in shared]
         text = card_text(
             campaign.campaign,
             subsets,

@@ -71,8 +71,26 @@ def _hash(text: str) -> str:
 KEY = itemgetter("item_id", "paradigm")
 """Function that returns the key of a row of items or verdicts. The item id alone is no key, because
 a pair can be in several paradigms."""
+Verdicts = dict[str, dict[tuple[str, str], float | None]]
+"""Verdicts by method, then by ``KEY``; None for a pair without one."""
+LABELS = ("item_id", "lang", "phenomenon", "paradigm")
+EDGES = ("good_start", "good_end", "bad_start", "bad_end")
 TARGET = "0"
 """Index of the right choice: the good sentence is the first."""
+
+
+def _all_judged(items: Sequence[Mapping[str, Any]], verdicts: Verdicts) -> bool:
+    """Return whether each method has verdicts on all items that it judges, and on no others.
+
+    A prefix method judges the items that name it in their column PREFIX_METHODS, if there is one.
+    """
+    for method, verdict_by_key in verdicts.items():
+        judged = items
+        if method in PREFIXES:
+            judged = [item for item in items if method in item.get(PREFIX_METHODS, [method])]
+        if verdict_by_key.keys() != {*map(KEY, judged)}:
+            return False
+    return True
 
 
 def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
@@ -85,27 +103,17 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
     columns = ["item_id", "logprob_good", "logprob_bad"]
     score_rows = read_table(SCORES, tables.outputs, columns).to_pylist()
     scores_by_id = {row["item_id"]: row for row in score_rows}
-    # Verdicts by method, then by ``KEY``; None for a pair without one.
-    verdicts: dict[str, dict[tuple[str, str], float | None]] = defaultdict(dict)
+    verdicts: Verdicts = defaultdict(dict)
     columns = ["item_id", "paradigm", "method", "correct"]
     for row in read_table(JUDGEMENTS, tables.judgements, columns).to_pylist():
         verdicts[row["method"]][KEY(row)] = row["correct"]
-    # Each item must have scores, and a verdict by each method. But a prefix method judges only the
-    # items that name it in their column PREFIX_METHODS, if there is one.
-    is_complete = {item["item_id"] for item in items} <= scores_by_id.keys()
-    for method, verdict_by_key in verdicts.items():
-        judged = items
-        if method in PREFIXES:
-            judged = [item for item in items if method in item.get(PREFIX_METHODS, [method])]
-        is_complete &= verdict_by_key.keys() == {*map(KEY, judged)}
-    if not is_complete:
+    all_scored = all(item["item_id"] in scores_by_id for item in items)
+    if not (all_scored and _all_judged(items, verdicts)):
         raise UserError(
             f"{tables.judgements} and {tables.outputs} are of other items than {tables.items}; "
             "run the same snakemake command again."
         )
     sentence_keys = find_benchmark(benchmark).document_keys
-    labels = ("item_id", "lang", "phenomenon", "paradigm")
-    edges = ("good_start", "good_end", "bad_start", "bad_end")
     for number, item in enumerate(items):
         metrics = {}
         for method, verdict_by_key in verdicts.items():
@@ -116,7 +124,7 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
             continue
         sentences = item["good"], item["bad"]
         document = dict(zip(sentence_keys, sentences, strict=True))
-        document |= {name: item[name] for name in (*labels, *edges)}
+        document |= {name: item[name] for name in (*LABELS, *EDGES)}
         scores = scores_by_id[item["item_id"]]
         logprobs = (scores["logprob_good"], scores["logprob_bad"])
         # A response is [log-probability, is_greedy]; the second value is not known here.
@@ -305,6 +313,7 @@ def differing_words(good: str, bad: str) -> tuple[Span, Span]:
     """
     good_words, bad_words = good.split(), bad.split()
     equal_at_start = common_prefix_length(good_words, bad_words)
+    # An equal end is an equal beginning of the reversed words.
     good_tail, bad_tail = good_words[equal_at_start:], bad_words[equal_at_start:]
     equal_at_end = common_prefix_length(good_tail[::-1], bad_tail[::-1])
     spans: list[Span] = []
@@ -327,7 +336,7 @@ def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
     if (stated_good, stated_bad) != (NOWHERE, NOWHERE):
         return stated_good, stated_bad
     for method, columns in FIELDS["prefixed"].items():
-        # Fields with the two prefixes, then with the two critical words.
+        # Fields with the prefixes of both sentences, then with the critical words of both.
         names = [f"{method}_{column}" for column in columns]
         missing = [name for name in names if doc.get(name) in (None, "")]
         if not doc.get(f"{method}_method") or len(missing) == len(names):
@@ -363,10 +372,7 @@ def _name_of(doc: Doc, fields: Sequence[str], default: str) -> str:
 
 
 def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
-    """Convert a document to a row of the items table. Raises ValueError for an invalid document.
-
-    ``task``: phenomenon and paradigm of a document that names none.
-    """
+    """Convert a document to an item; ``task``: default of phenomenon and paradigm."""
     good, bad = sentences_of(doc)
     phenomenon = _name_of(doc, FIELDS["phenomenon"], task)
     paradigm = _name_of(doc, FIELDS["paradigm"], task)

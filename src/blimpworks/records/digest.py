@@ -97,10 +97,11 @@ def _read_cache() -> dict[str, list[Any]]:
 
 
 def _write_cache() -> None:
-    # ``__wrapped__`` computes again: if the code was edited meanwhile, the digests may be of either
-    # version. Other processes may have written the file meanwhile.
+    # ``__wrapped__`` calls a function without its cache. If the code was edited since the start of
+    # this process, the digests may be of either version.
     if package_digest.__wrapped__() != package_digest():
         return
+    # Read the file again, because other processes may have written it meanwhile.
     content = {"package": package_digest(), "digests": _read_cache.__wrapped__() | _computed}
     with suppress(OSError):  # without permission, each process computes its digests
         write_text(CACHE, json.dumps(content))
@@ -148,6 +149,7 @@ class _Module:
 
 
 def _defined_names(node: ast.stmt) -> list[str]:
+    """Return ["LONGEST"] for ``LONGEST = 1``, and [] for a statement that defines nothing."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return [node.name]
     if isinstance(node, ast.Assign):
@@ -155,6 +157,21 @@ def _defined_names(node: ast.stmt) -> list[str]:
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
         return [node.target.id]
     return []
+
+
+def _add_names(module: _Module, node: ast.ImportFrom, packages: list[str]) -> None:
+    """Add the names of ``from a.tools import b`` to the imports of a module in ``packages``."""
+    # One dot is the innermost package, and each further dot leaves one: "from .. import x".
+    base = packages[: len(packages) + 1 - node.level] if node.level else []
+    origin = ".".join([*base, *filter(None, [node.module])])
+    for alias in node.names:
+        local, full = alias.asname or alias.name, f"{origin}.{alias.name}"
+        if alias.name == "*":
+            module.stars += [origin] if module_path(origin) else []
+        elif module_path(full):
+            module.imports[local] = (full, EVERYTHING)
+        else:
+            module.imports[local] = (origin, alias.name) if module_path(origin) else full
 
 
 @cache
@@ -174,17 +191,7 @@ def _module(name: str) -> _Module:
                 else:
                     module.imports[alias.asname or alias.name.partition(".")[0]] = alias.name
         elif isinstance(node, ast.ImportFrom):
-            # One dot is the innermost package, and each further dot leaves one: "from .. import x".
-            base = packages[: len(packages) + 1 - node.level] if node.level else []
-            origin = ".".join([*base, *filter(None, [node.module])])
-            for alias in node.names:
-                local, full = alias.asname or alias.name, f"{origin}.{alias.name}"
-                if alias.name == "*":
-                    module.stars += [origin] if module_path(origin) else []
-                elif module_path(full):
-                    module.imports[local] = (full, EVERYTHING)
-                else:
-                    module.imports[local] = (origin, alias.name) if module_path(origin) else full
+            _add_names(module, node, packages)
     for node in tree.body:
         names = _defined_names(node)
         for defined in names:
@@ -195,10 +202,7 @@ def _module(name: str) -> _Module:
 
 
 def definitions(source: str) -> dict[str, str]:
-    """Return the syntax of each definition in a module's source, by name.
-
-    Statements that define nothing, but run on import, have the name "".
-    """
+    """Return {name: syntax} of a source's definitions; other statements have the name ""."""
     texts: dict[str, str] = {}
     for node in strip_docstrings(ast.parse(source)).body:
         if not isinstance(node, ast.Import | ast.ImportFrom):
@@ -211,7 +215,7 @@ def _imported(module: str, name: str, searched: tuple[str, ...] = ()) -> Symbol 
     """Return the definition that a module imports by a name; None if it imports no such name.
 
     For an import from a package that digests do not follow, return the full name. ``searched``:
-    modules that are left out, since two modules may import all names of each other.
+    modules to skip, because two modules may import all names of each other.
     """
     parsed = _module(module)
     if name in parsed.imports:
@@ -260,7 +264,7 @@ def _form_of(symbol: Symbol) -> NormalForm:
     """Return the normal form of a definition, with the data files that it reads."""
     module, name = symbol
     parsed = _module(module)
-    if name == EVERYTHING:
+    if name == EVERYTHING:  # the module mentions all of its definitions
         names = parsed.definitions
         return NormalForm(EVERYTHING + MENTION * len(names), tuple((module, n) for n in names))
     statements = list(parsed.definitions.get(name, []))
@@ -286,7 +290,7 @@ def _form_of(symbol: Symbol) -> NormalForm:
 
 def _number_reachable(*entries: str) -> dict[Symbol, int]:
     """Return {definition: number} for all that the entry points reach, depth first, from 0."""
-    waiting: list[Symbol] = []  # the next one is at the end, so lists are added in reverse
+    waiting: list[Symbol] = []  # ``pop`` takes the last one, so lists are added in reverse
     for entry in reversed(entries):
         module, _, name = entry.partition(":")
         if name not in _module(module).definitions:

@@ -54,6 +54,7 @@ class Command(NamedTuple):
         return {module: sha256_of(path) for module, path in paths.items() if path is not None}
 
 
+# The job within which this code runs, and the command-line arguments for its record.
 _current: contextvars.ContextVar["Job | None"] = contextvars.ContextVar("job", default=None)
 _arguments: contextvars.ContextVar[Sequence[str]] = contextvars.ContextVar("arguments", default=())
 _planned: contextvars.ContextVar["list[Job] | None"] = contextvars.ContextVar(
@@ -234,7 +235,8 @@ class Job:
     ) -> None:
         assert self._token is not None
         _current.reset(self._token)
-        if error is not None or is_written_elsewhere():  # as ``check`` does to compare products
+        # Products that ``check`` writes elsewhere, to compare them, get no record.
+        if error is not None or is_written_elsewhere():
             return
         record: dict[str, Any] = {
             **self.made_by,
@@ -259,7 +261,8 @@ class Job:
         sidecar = sidecar_path(self.outputs[0])
         text = json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True)
         write_text(sidecar, text + "\n")
-        # Beside a sidecar, its other products are found too. A directory has no file beside it.
+        # The sidecar's directory is searched for records of all its files, so only products in
+        # other directories need a pointer.
         for product in self.outputs[1:]:
             if product.parent != sidecar.parent and not product.is_dir():
                 pointer = json.dumps({"record": str(sidecar)}, ensure_ascii=False)

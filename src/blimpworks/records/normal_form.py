@@ -157,12 +157,13 @@ class _Normaliser(ast.NodeTransformer):
         """Normalise the ``body`` of a function with these ``arguments``, in a new scope."""
         named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         parameters = [a.arg for a in (*named, arguments.vararg, arguments.kwarg) if a is not None]
-        not_local = {*parameters}
+        # Number the names that the body assigns, without parameters and names of outer scopes.
+        not_numbered = {*parameters}
         for node in chain.from_iterable(map(ast.walk, body)):
             if isinstance(node, ast.Global | ast.Nonlocal):
-                not_local.update(node.names)
+                not_numbered.update(node.names)
         assigned = chain.from_iterable(map(_assigned_names, body))
-        self._enter(name for name in assigned if name not in not_local)
+        self._enter(name for name in assigned if name not in not_numbered)
         # Parameters keep their names, since callers may use them.
         self.scopes[-1] |= {name: name for name in parameters}
         normal_body = [node for node in map(self.visit, body) if node is not None]
@@ -229,6 +230,7 @@ class _Normaliser(ast.NodeTransformer):
         return node
 
     def _comprehension(self, node: Comprehension) -> ast.AST:
+        # Loop variables are numbered first, because the element before them uses them.
         self._enter(
             name for generator in node.generators for name in _assigned_names(generator.target)
         )

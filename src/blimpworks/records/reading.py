@@ -23,7 +23,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX, load_json, sidecar_path
 
 Record = dict[str, Any]
-WORKING_DIRECTORY = Path()
+WORKING_DIRECTORY = Path()  # of the workflow, from which relative paths in records start
 SEARCHED_FOLDERS = 3
 """Directories, from a product's upward, that are searched for its record."""
 OWN_HASH = "sha256"
@@ -73,23 +73,16 @@ def _check(record: Any) -> None:
     for key in ("inputs", "outputs"):
         for entry in record[key]:
             path = entry.get("path") if isinstance(entry, dict) else None
-            if not (
-                isinstance(path, str)
-                and path
-                and "\0" not in path
-                and _HEXADECIMAL.fullmatch(str(entry.get("sha256")))
-                and type(entry.get("bytes")) is int
-            ):
+            has_path = isinstance(path, str) and path and "\0" not in path
+            has_hash = has_path and _HEXADECIMAL.fullmatch(str(entry.get("sha256")))
+            if not has_hash or type(entry.get("bytes")) is not int:
                 raise ValueError(f"one of its {key!r} lacks a path, SHA-256 or size")
     if not ({"commit", "clean"} <= record["git"].keys() and "platform" in record["host"]):
         raise ValueError("its 'git' or 'host' is incomplete")
 
 
 def read_record(path: Path, base: Path = WORKING_DIRECTORY) -> Record:
-    """Return the record in a sidecar, or the record that the sidecar points to.
-
-    Raises UserError if the record is missing or damaged.
-    """
+    """Return the record in a sidecar, or of its pointer. Raises UserError for a damaged one."""
     try:
         record: Record = load_json(path.read_bytes())
         if isinstance(record, dict) and isinstance(record.get("record"), str):
@@ -105,10 +98,7 @@ def read_record(path: Path, base: Path = WORKING_DIRECTORY) -> Record:
 def records_below(
     root: Path, unreadable: Callable[[Path, UserError], object] = lambda *_: None
 ) -> dict[str, Record]:
-    """Return the records below a directory, by the path of their first output.
-
-    ``unreadable`` is called with the path and fault of each damaged record.
-    """
+    """Return records below a directory by first output; ``unreadable`` gets faulty ones."""
     records: dict[str, Record] = {}
     for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
         try:
@@ -120,17 +110,14 @@ def records_below(
 
 
 def _spellings(path: str | Path, base: Path) -> set[str]:
-    """Return a path as it is, absolute, and relative to ``base``: a record has one of the three."""
+    """Return a path as it is, absolute, and relative to ``base``; records may have any of them."""
     root = os.path.abspath(base)  # noqa: PTH100  (links stay)
     absolute = os.path.normpath(os.path.join(root, path))  # noqa: PTH118
     return {os.path.normpath(path), absolute, absolute.removeprefix(f"{root}/")}
 
 
 class Records:
-    """Finds the record of a product; each sidecar is read once.
-
-    Relative paths start from ``base``, the workflow's directory.
-    """
+    """Finds the record of a product, by paths relative to ``base``; each sidecar is read once."""
 
     def __init__(self, base: Path = WORKING_DIRECTORY) -> None:
         self._base = base

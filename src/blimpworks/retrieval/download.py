@@ -138,7 +138,8 @@ def cause_of(error: RequestException | exceptions.HTTPError, url: str) -> str:
         return f"{host_of(url)} sends on again and again, in a circle or too often"
     reason: object = error
     if not isinstance(error, exceptions.HTTPError):
-        # An error of requests contains an error of urllib3, which may contain the reason.
+        # An error of requests contains an error of urllib3, such as MaxRetryError, whose reason is
+        # another one, such as NameResolutionError.
         inner = error.args[0] if error.args else error
         reason = getattr(inner, "reason", None) or inner
     # The system's message, such as "Connection refused", is shorter than urllib3's.
@@ -191,7 +192,7 @@ class Transfer:
             offline = self._failure(f"{variable} forbids the network", f"unset {variable}")
             raise UserError(str(offline))
         self.partial.parent.mkdir(parents=True, exist_ok=True)
-        # Largest size of the file so far, and requests since then that added nothing.
+        # Largest size of the file so far, and number of requests since then that added nothing.
         best, stalls = -1, 0
         with sources.disk_errors(self.partial), slot(host_of(self.url)), open_session() as session:
             while not self._request_rest(session):

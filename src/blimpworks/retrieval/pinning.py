@@ -112,7 +112,7 @@ def _write_checksum(catalogue: Path, index: int, pin: sources.Pin) -> None:
     with catalogue.open(encoding="utf-8", newline="") as handle:
         text = handle.read()
     lines = text.split("\n")
-    # Numbers of the lines with the headings and the rows; other lines are empty.
+    # Numbers of the lines that are not empty: the headings, then the rows.
     row_lines = [number for number, line in enumerate(lines) if line.rstrip("\r")]
     records = csv.reader(io.StringIO(text, newline=""), **dialect(catalogue))
     if sum(map(bool, records)) != len(row_lines):

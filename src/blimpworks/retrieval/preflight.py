@@ -30,7 +30,7 @@ from blimpworks.retrieval.sources import Pin, in_mirror
 
 LIMITS = (10.0, 10.0)
 """Longest time in seconds to connect to a host, and to get any answer from it."""
-AT_ONCE = 16
+PARALLEL_REQUESTS = 16
 """Number of parallel requests."""
 
 
@@ -52,14 +52,11 @@ def _name_files(names: Sequence[str]) -> str:
 
 
 def unreachable_reason(url: str, limits: tuple[float, float] = LIMITS, *, retries: int = 1) -> str:
-    """Return the reason why a host cannot be reached; empty if it answers, even slowly.
-
-    The environment's proxies are used. ``limits`` are as ``LIMITS``.
-    """
+    """Return why a host cannot be reached, with the environment's proxies; empty if it can."""
     with open_session(retries) as session:
         try:
             session.head(urljoin(url, "/"), timeout=limits, allow_redirects=False)
-        except ReadTimeout:
+        except ReadTimeout:  # it can be reached, but is slow
             return ""
         except RequestException as error:
             return cause_of(error, url)
@@ -71,9 +68,29 @@ def _unreachable_hosts(urls: Iterable[str]) -> dict[str, str]:
     # Hosts that cannot be reached are listed: urllib3 must not also print each attempt.
     logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
     url_by_host = {host_of(url): url for url in urls}
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(PARALLEL_REQUESTS) as pool:
         causes = zip(url_by_host, pool.map(unreachable_reason, url_by_host.values()), strict=True)
         return {host: cause for host, cause in causes if cause}
+
+
+def _host_obstacles(downloads: Iterable[Pin], addresses: Path | None) -> Iterator[str]:
+    """Yield unreachable hosts of files that no reachable host has, with the number of files."""
+    allowed = []
+    for pin in downloads:
+        with suppress(ValueError):  # leave forbidden addresses to the download's message
+            check_address(pin.url)
+            allowed.append(pin)
+    # Ask the hosts of the files, then the hosts of further addresses of files on unreachable ones.
+    causes = _unreachable_hosts(pin.url for pin in allowed)
+    unreachable = [pin for pin in allowed if host_of(pin.url) in causes]
+    other_urls = {pin: pin.other_addresses(addresses) for pin in unreachable}
+    causes |= _unreachable_hosts(chain.from_iterable(other_urls.values()))
+    lost_files = Counter[str]()
+    for pin, urls in other_urls.items():
+        if all(host_of(url) in causes for url in urls):
+            lost_files[host_of(pin.url)] += 1
+    for host, count in lost_files.items():
+        yield f"no connection for {count} files: {causes[host]}; check the network and proxy"
 
 
 def _download_obstacles(
@@ -104,23 +121,7 @@ def _download_obstacles(
         names = [pin.name for pin in downloads]
         yield f"{variable} forbids the network, and no mirror has {_name_files(names)}; unset it"
     elif downloads:
-        # Report unreachable hosts, but only for files that no reachable host has.
-        allowed = []
-        for pin in downloads:
-            with suppress(ValueError):  # leave forbidden addresses to the download's message
-                check_address(pin.url)
-                allowed.append(pin)
-        causes = _unreachable_hosts(pin.url for pin in allowed)
-        unreachable = [pin for pin in allowed if host_of(pin.url) in causes]
-        other_urls = {pin: pin.other_addresses(addresses) for pin in unreachable}
-        causes |= _unreachable_hosts(chain.from_iterable(other_urls.values()))
-        # Count the files of each unreachable host that no other address gives.
-        lost_files = Counter[str]()
-        for pin, urls in other_urls.items():
-            if all(host_of(url) in causes for url in urls):
-                lost_files[host_of(pin.url)] += 1
-        for host, count in lost_files.items():
-            yield f"no connection for {count} files: {causes[host]}; check the network and proxy"
+        yield from _host_obstacles(downloads, addresses)
 
 
 def _refusal(need: HubNeed) -> str:
@@ -172,7 +173,7 @@ def _hub_obstacles(needs: Sequence[HubNeed]) -> Iterator[str]:
         # Without a token, each request about a licence would fail too.
         needs = [need._replace(gated=False) for need in needs]
     limit_waits()
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(PARALLEL_REQUESTS) as pool:
         yield from filter(None, pool.map(_refusal, needs))
 
 
@@ -192,8 +193,10 @@ def obstacles(
     pinned, unpinned, problems = list[Pin](), list[Pin](), list[str]()
     for pin in pins:
         accepts_any = checksums == "any" or pin.sha256_optional
-        has_accepted_checksum = pin.is_pinned if accepts_any else pin.sha256
-        (pinned if has_accepted_checksum else unpinned).append(pin)
+        if pin.sha256 or (accepts_any and pin.is_pinned):
+            pinned.append(pin)
+        else:
+            unpinned.append(pin)
     if unpinned:
         tables = " and ".join(dict.fromkeys(pin.catalogue for pin in unpinned))
         problems.append(

@@ -229,7 +229,7 @@ class Pin:
         return self.mirror or self.name
 
     def other_addresses(self, table: Path | None) -> list[str]:
-        """Return further addresses of the file, in the order of a table.
+        """Return further addresses of the file, by the rows of a table, in order.
 
         By a row with ``address`` ``https://a.org/{path}`` and ``instead`` ``https://b.org/{path}``,
         ``https://a.org/1.txt`` is also at ``https://b.org/1.txt``. ``{path}`` matches the end of a
@@ -243,8 +243,8 @@ class Pin:
         addresses = []
         with reading(table, "a table of addresses", "Correct it."):
             for line, row in table_rows(table, REPLACEMENT_COLUMNS, delimiter="\t"):
-                # "https://a.org/{path}" is split into fixed texts, and a name after each but the
-                # last: "https://a.org/", "path", "".
+                # "https://a.org/{path}" becomes the pattern "https://a.org/(?P<path>.+)". It is
+                # split into a first text, and pairs of a name and the text after it.
                 first_text, *pieces = _NAME.split(row["address"])
                 pattern = re.escape(first_text)
                 for name, text in zip(pieces[::2], pieces[1::2], strict=True):

@@ -68,18 +68,21 @@ def plan_crate(
     return tables.CratePlan(*source, gzip, exhibits, comparisons, behind)
 
 
+def _result_files(plan: tables.CratePlan) -> dict[Path, Path]:
+    """Return {file: path in the crate} of exhibits and comparisons, which are copied unchanged."""
+    files: list[Path] = []
+    for exhibit in plan.exhibits:
+        # The job that wrote the cells wrote the exhibit, in several formats, beside them.
+        record = plan.jobs.makers[plan.jobs.key(exhibit.cells)]
+        products = [Path(entry["path"]) for entry in record["outputs"]]
+        folder = exhibit.cells.parent
+        files += [path for path in products if path.parent == folder and path != exhibit.cells]
+    return {path: path.relative_to(plan.results) for path in [*files, *plan.comparisons]}
+
+
 def write_crate(plan: tables.CratePlan, output: Path) -> str:
     """Write a crate to ``output``; return a summary. Raises UserError as ``new_directory`` does."""
-    jobs = plan.jobs
-    # Files that are copied as they are, with their paths in the crate. Products of an exhibit's job
-    # beside its cells are the exhibit in several formats.
-    unchanged: dict[Path, Path] = {}
-    for exhibit in plan.exhibits:
-        for entry in jobs.makers[jobs.key(exhibit.cells)]["outputs"]:
-            path = Path(entry["path"])
-            if path.parent == exhibit.cells.parent and path != exhibit.cells:
-                unchanged[path] = path.relative_to(plan.results)
-    unchanged |= {path: path.relative_to(plan.results) for path in plan.comparisons}
+    result_files = _result_files(plan)
     campaign = Path("config", plan.campaign_file.name)
     rules = sorted((REPOSITORY / "workflow/rules").rglob("*.smk"))
     workflow = [REPOSITORY / "Snakefile", REPOSITORY / WORKFLOW, *rules]
@@ -87,11 +90,10 @@ def write_crate(plan: tables.CratePlan, output: Path) -> str:
         raise UserError(f"{absent[0]} does not exist; export from a checkout of the repository.")
     with tables.new_directory(output) as root:
         workflow_files = {path: path.relative_to(REPOSITORY) for path in workflow}
-        for path, target in (unchanged | workflow_files).items():
+        for path, target in (result_files | workflow_files).items():
             (root / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, root / target)
         write_text(root / campaign, plan.relative(plan.campaign_file.read_text(encoding="utf-8")))
-        unchanged[plan.campaign_file] = campaign
         copies = tables.copy_tables(plan.behind, root, packed=plan.gzip)
         cells = tables.all_cells(plan.exhibits)
         write_overviews(root, plan, cells, copies)
@@ -104,14 +106,14 @@ def write_crate(plan: tables.CratePlan, output: Path) -> str:
         ]
         write_text(root / "formulas.md", "\n".join([tables.TEXTS["formulas_head"], *sections]))
         write_text(root / "README.md", plan.relative(readme(root, plan, cells, copies)))
-        # Tables that were CSV files already are copied unchanged; others are converted.
-        was_csv = {copy.original: copy.path for copy in copies if copy.original.suffix == ".csv"}
-        converted = {copy.path: copy.original for copy in copies if copy.original not in was_csv}
-        paths = was_csv | unchanged
-        entities = write_graph(root, plan, settings=campaign, paths=paths, copies=converted)
+        # Tables that are CSV files were copied unchanged, too; others were converted.
+        unchanged = {copy.original: copy.path for copy in copies if copy.original.suffix == ".csv"}
+        converted = {copy.path: copy.original for copy in copies if copy.original not in unchanged}
+        unchanged |= result_files | {plan.campaign_file: campaign}
+        entities = write_graph(root, plan, settings=campaign, paths=unchanged, copies=converted)
         sizes = [path.stat().st_size for path in root.rglob("*") if path.is_file()]
     contents = f"{len(sizes)} files, {sum(sizes) / 1e6:.1f} MB, {len(cells)} cells"
-    return f"{contents}, {len(jobs.by_output)} jobs, {entities} entities"
+    return f"{contents}, {len(plan.jobs.by_output)} jobs, {entities} entities"
 
 
 def write_overviews(
@@ -119,8 +121,8 @@ def write_overviews(
 ) -> None:
     """Write CSV tables of all cells, of their sources, of code, and of the columns of tables."""
     paths = {(copy.table_kind, copy.original): copy.path.as_posix() for copy in copies}
-    pairs = zip(plan.behind["source"], plan.behind["original"], strict=True)
-    files = [paths[pair] for pair in pairs]
+    tables_behind = zip(plan.behind["source"], plan.behind["original"], strict=True)
+    files = [paths[table_kind, original] for table_kind, original in tables_behind]
     modules = {
         (record["verb"], record["code"], module, sha256)
         for record in plan.jobs.by_output.values()
@@ -133,7 +135,7 @@ def write_overviews(
         # Modules by version of a command.
         "code": pd.DataFrame(sorted(modules), columns=["verb", "code", "module", "sha256"]),
     }
-    # Names of columns by kind of table, each once, in order.
+    # Names of columns by kind of table, in order; a dictionary has each name once.
     columns = {name: dict.fromkeys(map(str, frame)) for name, frame in overviews.items()}
     for copy in copies:
         columns.setdefault(copy.table_kind, {}).update(dict.fromkeys(copy.columns))
@@ -156,6 +158,7 @@ def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
     order = [*EXPRESSIONS]
 
     def complexity(cell: Mapping[Any, Any]) -> tuple[int, bool, bool, int]:
+        # False sorts before True: measured numbers come first, then numbers of tables.
         is_measured, is_of_table = cell["form"] == "measured", cell["exhibit"].startswith("table")
         return order.index(cell["formula"]), not is_measured, not is_of_table, len(cell["filter"])
 
@@ -224,9 +227,9 @@ def _names_in(code: CodeType) -> Iterator[str]:
 def _code_of(value: Any, seen: set[int], package: str = "blimpworks") -> Iterator[str]:
     """Yield the source of a formula, function, class or object, after the code that it uses.
 
-    Imports and constants that the source names come first. ``seen``: ids of objects whose code was
-    yielded before. ``package``: package of the function that uses ``value``, since a paper may be
-    outside this repository.
+    For ``def share(rows): return FACTOR * np.mean(rows)``, yield "FACTOR = 100", "import numpy as
+    np" and this source. ``seen``: ids of objects whose code was yielded before. ``package``:
+    package of the function that uses ``value``, since a paper may be outside this repository.
     """
     if id(value) in seen:
         return
@@ -243,20 +246,11 @@ def _code_of(value: Any, seen: set[int], package: str = "blimpworks") -> Iterato
         definition = value if hasattr(value, "__qualname__") else type(value)
         is_lambda = definition.__qualname__.endswith("<lambda>")
         source = _expression(value) if is_lambda else inspect.getsource(definition)
-        if inspect.isfunction(value) and not is_lambda:  # without its decorators
+        if inspect.isfunction(value) and not is_lambda:
+            # Leave out decorators such as ``cache``, which do not change the result.
             [node] = ast.parse(source).body
             source = "".join(source.splitlines(keepends=True)[node.lineno - 1 :])
-        module = import_module(definition.__module__)
-        package = module.__name__.partition(".")[0]
-        code = compile(FUTURE + source, definition.__qualname__, "exec")
-        for name in dict.fromkeys(_names_in(code)):
-            mentioned = vars(module).get(name)
-            if isinstance(mentioned, str | int | float | tuple | list | dict | frozenset):
-                yield f"{name} = {mentioned!r}\n"
-            elif _is_ours(mentioned, package):
-                yield from _code_of(mentioned, seen, package)
-            elif mentioned is not None:
-                yield _import_of(name, module)
+        yield from _globals_of(source, import_module(definition.__module__), seen)
         # Variables of the function around this one become constants.
         variables = inspect.getclosurevars(value).nonlocals if inspect.isfunction(value) else {}
         for name, content in variables.items():
@@ -266,10 +260,24 @@ def _code_of(value: Any, seen: set[int], package: str = "blimpworks") -> Iterato
             yield source
 
 
-def _import_of(name: str, module: ModuleType) -> str:
-    """Return an import statement of a name: that of the module, or else one from the module.
+def _globals_of(source: str, module: ModuleType, seen: set[int]) -> Iterator[str]:
+    """Yield the constants, definitions and imports of a module that the ``source`` names."""
+    package = module.__name__.partition(".")[0]
+    code = compile(FUTURE + source, module.__name__, "exec")
+    for name in dict.fromkeys(_names_in(code)):
+        mentioned = vars(module).get(name)
+        if isinstance(mentioned, str | int | float | tuple | list | dict | frozenset):
+            yield f"{name} = {mentioned!r}\n"
+        elif _is_ours(mentioned, package):
+            yield from _code_of(mentioned, seen, package)
+        elif mentioned is not None:  # None: a local or built-in name
+            yield _import_of(name, module)
 
-    Constants such as ``re.compile("x")`` are imported from the module that defines them.
+
+def _import_of(name: str, module: ModuleType) -> str:
+    """Return the module's import of a name, "import numpy as np", or else one from the module.
+
+    The latter is for constants without a literal, such as ``re.compile("x")``.
     """
     for node in ast.walk(ast.parse(inspect.getsource(module))):
         if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not node.level):
@@ -281,7 +289,7 @@ def _import_of(name: str, module: ModuleType) -> str:
 
 
 def _expression(value: Any) -> str:
-    """Return the Python expression for a formula, function, partial or constant."""
+    """Return a Python expression such as "share", "partial(share, least=2)" or "lambda row: 1"."""
     if isinstance(value, formulas.Formula):
         return _expression(_function_of(value))
     if isinstance(value, partial):

@@ -37,7 +37,7 @@ from blimpworks.records.reading import Record
 # RO-Crate 1.1 has no term for checksums; this one is from the vocabulary of workflow runs.
 TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 WORKFLOW = "workflow/Snakefile"
-DONE = "http://schema.org/CompletedActionStatus"  # status of every job
+COMPLETED = "http://schema.org/CompletedActionStatus"  # status of every job
 Entity = Any
 """An entity of rocrate, which has no types."""
 
@@ -98,10 +98,7 @@ class Graph:
         return self.crate.get(quote(path.as_posix()))
 
     def original(self, entry: Mapping[str, Any]) -> Entity:
-        """Return the entity of a job's file: its copy in the crate, or an entity with its SHA-256.
-
-        ``entry``: the file in a record, with its ``path``.
-        """
+        """Return the entity of a job's file: its copy in the crate, or one with its SHA-256."""
         path = Path(entry["path"])
         if path in self.paths:
             return self.copied(self.paths[path])
@@ -145,15 +142,15 @@ class Graph:
 
     def job(self, record: Record, agents: Any) -> Entity:
         """Add a job with inputs, products, parameters, command and times."""
-        git, platform, shorten_paths = record["git"], record["host"]["platform"], self.plan.relative
+        git, platform, relative = record["git"], record["host"]["platform"], self.plan.relative
         state = " with local changes" if git["clean"] is False else ""  # None: not known
-        first_output = shorten_paths(record["outputs"][0]["path"])
+        first_output = relative(record["outputs"][0]["path"])
         commit = f"Commit {git['commit'] or 'unknown'}{state}, on {platform}."
-        notes = shorten_paths(json.dumps(record["notes"], ensure_ascii=False, sort_keys=True))
+        notes = relative(json.dumps(record["notes"], ensure_ascii=False, sort_keys=True))
         params = []
         for name, value in record["params"].items():
             is_text = isinstance(value, str)
-            text = shorten_paths(value if is_text else json.dumps(value, ensure_ascii=False))
+            text = relative(value if is_text else json.dumps(value, ensure_ascii=False))
             identifier = f"#parameter/{quote(name)}/{_digest(text)}"
             params.append(self.add(identifier, "PropertyValue", name=name, value=text))
         return self.add(
@@ -167,11 +164,11 @@ class Graph:
             startTime=record["started"],
             endTime=record["ended"],
             agent=agents,
-            actionStatus=DONE,
+            actionStatus=COMPLETED,
         )
 
     def slot(self, name: str, meaning: str, files: Sequence[Entity]) -> Entity:
-        """Add an input or output of the workflow, and link the files that it had in this run."""
+        """Add an input or output of the workflow, such as "sources"; link its files in this run."""
         slot = self.add(
             f"#workflow/{name}",
             "FormalParameter",
@@ -193,6 +190,21 @@ class Graph:
             "sha256": sha256_of(file),
         }
 
+    def add_files(self, copies: Mapping[Path, Path]) -> None:
+        """Add all files but the workflow; ``copies``: {CSV file: table that it was made from}."""
+        originals = {path: original for original, path in self.paths.items()}
+        for path in sorted(p.relative_to(self.root) for p in self.root.rglob("*") if p.is_file()):
+            if path == Path(WORKFLOW):
+                continue
+            properties: dict[str, Any] = {"name": path.as_posix(), **self.content(path)}
+            if path == Path("README.md"):
+                properties["about"] = self.crate.root_dataset
+            elif path in copies:
+                properties["isBasedOn"] = self.original({"path": copies[path]})
+            elif path in originals:
+                properties["alternateName"] = self.plan.relative(originals[path].as_posix())
+            self.crate.add_file(dest_path=path, properties=properties)
+
 
 def write_graph(
     root: Path,
@@ -205,24 +217,13 @@ def write_graph(
     """Write the graph for the files below ``root``; return the number of entities.
 
     ``settings`` is the campaign file's path in the crate. ``paths`` is {file: path of its unchanged
-    copy in the crate}, ``copies`` {path of a CSV file in the crate: table that it was made from}.
+    copy in the crate}; ``copies`` is as for ``Graph.add_files``.
     """
     graph, jobs = Graph(root, plan, paths), plan.jobs
     crate, records = graph.crate, [*jobs.by_output.values()]
     records.sort(key=lambda record: (record["started"], record["outputs"][0]["path"]))
     dataset, ended = crate.root_dataset, max(record["ended"] for record in records)
-    originals = {path: original for original, path in paths.items()}
-    for path in sorted(p.relative_to(root) for p in root.rglob("*") if p.is_file()):
-        if path == Path(WORKFLOW):
-            continue  # added below, as an entity of its own type
-        properties: dict[str, Any] = {"name": path.as_posix(), **graph.content(path)}
-        if path == Path("README.md"):
-            properties["about"] = dataset
-        elif path in copies:
-            properties["isBasedOn"] = graph.original({"path": copies[path]})
-        elif path in originals:
-            properties["alternateName"] = plan.relative(originals[path].as_posix())
-        crate.add_file(dest_path=path, properties=properties)
+    graph.add_files(copies)
 
     # The workflow with its commands (several jobs may run one command), and its run by the authors.
     tools = {tool["@id"]: tool for tool in map(graph.tool, records)}
@@ -263,7 +264,7 @@ def write_graph(
         startTime=records[0]["started"],
         endTime=ended,
         agent=agents,
-        actionStatus=DONE,
+        actionStatus=COMPLETED,
     )
     dataset["mentions"] = [run, *actions]
     dataset["name"], dataset["description"] = plan.title, plan.campaign.description or plan.title

@@ -119,10 +119,7 @@ AUTHOR = re.compile(r"(?P<name>[^<>]+?)\s*(?:<(?P<id>https://orcid\.org/[\dX-]{1
 
 
 def authors_of(authors: Sequence[str]) -> list[str]:
-    """Return the authors that the user names, or else the authors of this software.
-
-    Raises UserError for an author that does not match ``AUTHOR``.
-    """
+    """Return ``authors``, or else this software's. Raises UserError for one unlike ``AUTHOR``."""
     for author in authors:
         if not AUTHOR.fullmatch(author):
             raise UserError(
@@ -213,14 +210,12 @@ class Copied(NamedTuple):
 
 
 def _components_below(table_kind: str, original: Path) -> tuple[str, ...]:
-    """Return the components of a table's path below the folder of its kind.
-
-    ``results/scores/mine/gpt2/eng.parquet``, a table of scores, gives (mine, gpt2, eng).
-    """
+    """Return ("mine", "gpt2", "eng") for "results/scores/mine/gpt2/eng.parquet", of scores."""
     components = original.with_suffix("").parts
     folder = EVIDENCE_FOLDERS.get(table_kind, table_kind).rpartition("/")[2]
-    # Folders above may have the same name, so take what follows the last one.
-    return components[len(components) - components[::-1].index(folder) :]
+    # Folders above may have the same name, so take the components after the last one.
+    after_last = len(components) - components[::-1].index(folder)
+    return components[after_last:]
 
 
 FOLDERS = {
@@ -230,8 +225,8 @@ FOLDERS = {
     **dict.fromkeys(("sentences", "tokens", "lexicon"), ("lang",)),
 }
 """Columns that are taken from the components of a table's path, by kind of table."""
-# Columns that are left out: text of treebanks has their licences, and no cell needs it.
 LEFT_OUT = {"sentences": ("text", "comments"), "tokens": ("form", "lemma", "misc")}
+"""Columns that are left out, by kind of table: text of treebanks, which has their licences."""
 
 
 def read_table(table_kind: str, original: Path) -> pd.DataFrame:
@@ -244,11 +239,11 @@ def read_table(table_kind: str, original: Path) -> pd.DataFrame:
     frame = frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
     for column in frame:
         first = frame[column].dropna().head(1)
-        # A column of lists has numpy arrays here.
-        if len(first) and isinstance(first.iloc[0], np.ndarray):
+        if len(first) and isinstance(first.iloc[0], np.ndarray):  # a column of lists
             frame[column] = frame[column].map(
                 lambda array: json.dumps(array.tolist(), ensure_ascii=False), na_action="ignore"
             )
+    # The last component, the file's name, may have no column.
     pairs = zip(FOLDERS.get(table_kind, ()), _components_below(table_kind, original), strict=False)
     for position, (name, component) in enumerate(pairs):
         if name not in frame:
