@@ -81,8 +81,7 @@ def generate_sets(
     from blimpworks.papers.clams.items.grammar import generator
 
     inputs = generator.files_read(grammars, common)
-    reads_common = inputs != grammars
-    params = {"variant": variant, "common": reads_common}
+    params = {"variant": variant, "common": len(inputs) > len(grammars)}
     with generate_sets.job(inputs=inputs, outputs=output, params=params) as job:
         counts = generator.generate_sets(grammars, common, output, variant)
         job.note(lines=dict(zip(map(str, output), counts, strict=True)))
@@ -96,7 +95,9 @@ def try_grammar(
         "As the authors' program does, or with its faults put right.", default="published"
     ),
     show: int = option("Minimal sets to show of each template.", default=3, min=0),
-    vocabulary: Path | None = option("Word list; its missing words are shown.", default=None),
+    vocabulary: Path | None = option(
+        "Word list; words of sentences that it lacks are shown.", default=None
+    ),
 ) -> None:
     """Show what a grammar would generate, and what is odd in it; write nothing.
 

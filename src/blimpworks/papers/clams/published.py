@@ -17,6 +17,19 @@ NO_ACCURACIES = {"perplexity", "average", "agreement average", "reflexives avera
 """Rows that are not accuracies of a construction."""
 
 
+def _lang_and_model(row: PublishedRow) -> tuple[str, str]:
+    """Return language and model of a number; Table 2 prints the language only, Table 3 the model.
+
+    Columns are "fra clams-lstm-mono" (Table 1), "fra" (Table 2) or "bert-base-uncased" (Table 3).
+    """
+    if row.exhibit == "table2":
+        return row.column, MULTILINGUAL
+    if row.exhibit == "table3":
+        return ENGLISH, row.column
+    lang, _, model = row.column.partition(" ")
+    return lang, model
+
+
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
     """Yield each printed accuracy once; with capitals, Table 1's plus the gain of Table 4."""
     numbers: dict[str, list[PublishedRow]] = defaultdict(list)  # by exhibit
@@ -27,14 +40,10 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
     sizes = {(row.row, row.column): int(row.value or 0) for row in numbers["table7"]}
     accuracies_of_table1: dict[tuple[str, str], PrintedAccuracy] = {}  # by (row, column)
     for row in (*numbers["table1"], *numbers["table2"], *numbers["table3"]):
-        lang, _, model = row.column.partition(" ")
-        if row.exhibit == "table2":
-            model = MULTILINGUAL
-        elif row.exhibit == "table3":
-            lang, model = ENGLISH, row.column
-            # Table 2 has these accuracies of multilingual BERT already.
-            if model == MULTILINGUAL and row.row in clams.CONSTRUCTIONS:
-                continue
+        lang, model = _lang_and_model(row)
+        in_table2 = model == MULTILINGUAL and row.row in clams.CONSTRUCTIONS
+        if row.exhibit == "table3" and in_table2:
+            continue
         reflexive = row.row in clams.ENGLISH_REFLEXIVES
         fields: dict[str, Any] = {"model": model, "lang": lang, "paradigm": row.row}
         fields["phenomenon"] = clams.REFLEXIVES if reflexive else clams.AGREEMENT
@@ -44,12 +53,12 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
             accuracies_of_table1[row.row, row.column] = accuracy
         yield accuracy
     for gain in numbers["table4"]:
-        before = accuracies_of_table1.get((gain.row, gain.column))
-        if before is not None and gain.value is not None:
+        without_capitals = accuracies_of_table1.get((gain.row, gain.column))
+        if without_capitals is not None and gain.value is not None:
             yield replace(
-                before,
-                accuracy=before.accuracy + gain.value,
-                rounding=before.rounding + gain.half_unit,
+                without_capitals,
+                accuracy=without_capitals.accuracy + gain.value,
+                rounding=without_capitals.rounding + gain.half_unit,
                 origin=gain.place,
                 phenomenon=clams.CAPITALS,
             )

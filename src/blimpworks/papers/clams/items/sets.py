@@ -31,6 +31,7 @@ def _group(name: str) -> dict[str, str]:
 CONSTRUCTIONS = _group("all")
 """Names of the seven constructions of all languages, in the order of Table 1."""
 ENGLISH, ENGLISH_REFLEXIVES = _group("english"), _group("reflexives")
+"""Names of the English constructions of Table 3, those of agreement and those of reflexives."""
 ENGLISH_SETS = (
     (AGREEMENT, "Subject-verb agreement", ENGLISH),
     (REFLEXIVES, "Reflexive anaphora", ENGLISH_REFLEXIVES),
