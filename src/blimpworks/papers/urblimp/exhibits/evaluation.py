@@ -198,8 +198,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     for model, name in names.items():
         model_rows = rows[rows["model"] == model]
-        in_print = [phenomenon for phenomenon in phenomena if (model, phenomenon) in printed]
-        model_printed = {phenomenon: printed[model, phenomenon] for phenomenon in in_print}
+        model_printed = {key: printed[model, key] for key in phenomena if (model, key) in printed}
         for phenomenon in phenomena:
             cell_key, printed_key = (name, PHENOMENA[phenomenon]), (model, phenomenon)
             accuracies = model_rows[model_rows["phenomenon"] == phenomenon]
