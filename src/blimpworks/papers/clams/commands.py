@@ -95,9 +95,7 @@ def try_grammar(
         "As the authors' program does, or with its faults put right.", default="published"
     ),
     show: int = option("Minimal sets to show of each template.", default=3, min=0),
-    vocabulary: Path | None = option(
-        "Word list; words of sentences that it lacks are shown.", default=None
-    ),
+    vocabulary: Path | None = option("Word list; words that it lacks are shown.", default=None),
 ) -> None:
     """Show what a grammar would generate, and what is odd in it; write nothing.
 

@@ -13,7 +13,7 @@ from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.registry import tie_policy
 from blimpworks.campaign.scoring_jobs import available, is_usable
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.campaign.settings.training import CorpusOptions, LstmRecipe
+from blimpworks.campaign.settings.training import LstmRecipe
 from blimpworks.errors import UserError
 from blimpworks.files import read_cells
 from blimpworks.papers.clams.exhibits import BENCHMARK, SPECS
@@ -82,17 +82,6 @@ def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str
     return chosen
 
 
-def _describe_corpus(options: CorpusOptions, catalogue: Catalogue) -> str:
-    """Describe a corpus: "treebanks and plain text, 1,000 sentences a language at most"."""
-    texts = ["treebanks and plain text"]
-    if options.max_sentences:
-        texts.append(f"{options.max_sentences:,} sentences a language at most")
-    for lang, number in options.max_sentences_of.items():
-        if lang in catalogue.languages and number:
-            texts.append(f"{number:,} of {catalogue.languages[lang].name}")
-    return ", ".join(texts)
-
-
 def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
     """Describe for a caption the LSTMs that the campaign trains; empty without any.
 
@@ -107,13 +96,17 @@ def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
         if not isinstance(recipe, LstmRecipe):
             continue
         options = campaign.training.corpora[recipe.corpus]
+        corpus = ["treebanks and plain text"]
+        if options.max_sentences:
+            corpus.append(f"{options.max_sentences:,} sentences a language at most")
+        for lang, number in options.max_sentences_of.items():
+            if lang in catalogue.languages and number:
+                corpus.append(f"{number:,} of {catalogue.languages[lang].name}")
         # Released corpora are tokenised, so other settings of ``words`` do not use them.
         if can_use_released and options.released and options.words == "whitespace":
-            corpus = "the authors' Wikipedia text"
-        else:
-            corpus = _describe_corpus(options, catalogue)
+            corpus = ["the authors' Wikipedia text"]
         size = f"{recipe.layers} × {recipe.hidden} units, embeddings of {recipe.embedding}"
-        texts.append(f"{catalogue.row_of(name)} ({size}, trained on {corpus})")
+        texts.append(f"{catalogue.row_of(name)} ({size}, trained on {', '.join(corpus)})")
     # A model's seeds have the same text.
     counts = Counter(texts).items()
     return "; ".join(f"{text}, {n} {'seed' if n == 1 else 'seeds'}" for text, n in counts)

@@ -126,12 +126,8 @@ def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[flo
     value, n = _kappa(counts, method), len(counts)
     if math.isnan(value) or n < 2:
         return math.nan, math.nan
-    # The jackknife leaves out each pair in turn. Pairs with equal counts give equal kappas without
-    # them, so one of such pairs is left out, and its kappa is weighted by their number.
-    _, rows, weights = np.unique(counts, axis=0, return_index=True, return_counts=True)
-    kappas = np.array([_kappa(np.delete(counts, row, axis=0), method) for row in rows])
-    mean = float(np.average(kappas, weights=weights))
-    error = math.sqrt((n - 1) / n * float(weights @ (kappas - mean) ** 2))
+    without_pair = np.array([_kappa(np.delete(counts, row, axis=0), method) for row in range(n)])
+    error = math.sqrt((n - 1) / n * float(((without_pair - without_pair.mean()) ** 2).sum()))
     return value - Z * error, min(1.0, value + Z * error)
 
 

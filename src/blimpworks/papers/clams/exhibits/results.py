@@ -17,7 +17,7 @@ Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), section 5.2 
 D (sets that BERT could score), and the authors' counting script (docs/clams.md).
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -230,32 +230,22 @@ def lstm_sets(tables: shared.Tables, labels: Labels) -> Exhibit:
     return lstm_table(grid, describe_lstms("lstm_sets", labels, cells), cells, CONSTRUCTIONS)
 
 
-TYPES_OF_NOUNS = {"": "", clams.ANIMATE: ", animate", clams.INANIMATE: ", inanimate"}
-"""{ending of paradigms: ending of titles}."""
-
-
-def _titles_of_sets(names: Mapping[str, str], scored_sets: Collection[str]) -> dict[str, str]:
-    """Return titles of sets: {"prep_anim": "Across prepositional phrase, animate", …}.
-
-    ``names``: of constructions. The type of nouns is left out if a construction has only one set.
-    """
-    titles: dict[str, str] = {}
-    for construction, name in names.items():
-        endings = [ending for ending in TYPES_OF_NOUNS if construction + ending in scored_sets]
-        for ending in endings:
-            suffix = TYPES_OF_NOUNS[ending] if len(endings) > 1 else ""
-            titles[construction + ending] = name + suffix
-    return titles
-
-
 def english(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of the LSTMs' accuracy on each English set, with reflexives and NPIs."""
     accuracies = measures.read_accuracies(tables, labels)
     english_rows = accuracies.rows[accuracies.rows["lang"] == ENG]
+    # {ending of paradigms: ending of titles, if a construction has a set for each type of nouns}
+    noun_types = {"": "", clams.ANIMATE: ", animate", clams.INANIMATE: ", inanimate"}
     phenomena = []
     for phenomenon, title, names in ENGLISH_SETS:
         scored_sets = {*english_rows["paradigm"][english_rows["phenomenon"] == phenomenon]}
-        phenomena.append((phenomenon, title, _titles_of_sets(names, scored_sets)))
+        row_titles: dict[str, str] = {}  # {"prep_anim": "Across prepositional phrase, animate"}
+        for construction, name in names.items():
+            endings = [ending for ending in noun_types if construction + ending in scored_sets]
+            for ending in endings:
+                noun_type = noun_types[ending] if len(endings) > 1 else ""
+                row_titles[construction + ending] = name + noun_type
+        phenomena.append((phenomenon, title, row_titles))
     columns = measures.columns_of({ENG: ""}, LSTM_SERIES)
     # Each section has columns of its own names. ``by_phenomenon`` names those of other phenomena.
     columns = [replace(column, suffix=f", {AGREEMENT}") for column in columns]

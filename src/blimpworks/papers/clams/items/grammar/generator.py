@@ -51,18 +51,15 @@ def generate_template(grammar: model.Grammar, template: model.Template) -> Itera
     vary = _vary_as_published if grammar.variant == "published" else _vary_as_corrected
     # At first, the template's beginning is empty: one set of one empty sentence.
     stream: Stream = partial(iter, [("",)] if segments else [])
-    may_lack_first_word = False
     for number, segment in enumerate(segments):
         alternatives = _forms_of(grammar, segment, " " if number else "")
-        if number == 0:
-            may_lack_first_word = any("" in forms for forms in alternatives)
         if isinstance(segment, str) or not grammar.items_for(segment.target):
             stream = partial(_append, stream, [right for right, *_ in alternatives])
         else:
             stream = partial(vary, stream, alternatives)
-    if may_lack_first_word:  # a sentence without its first word begins with a space
-        return (tuple([text.removeprefix(" ") for text in sentences]) for sentences in stream())
-    return stream()
+    for sentences in stream():
+        # If the first slot has an empty form, the sentence begins with the next word's space.
+        yield tuple([sentence.removeprefix(" ") for sentence in sentences])
 
 
 def _forms_of(grammar: model.Grammar, segment: str | model.Reference, space: str) -> list[Forms]:
@@ -86,11 +83,7 @@ def _forms_of(grammar: model.Grammar, segment: str | model.Reference, space: str
 def _append(stream: Stream, alternatives: Sequence[str]) -> Iterator[MinimalSet]:
     for word in alternatives:
         for sentences in stream():
-            # Nearly all sets are pairs, which this branch makes in half the time.
-            if len(sentences) == 2:
-                yield sentences[0] + word, sentences[1] + word
-            else:
-                yield tuple([sentence + word for sentence in sentences])
+            yield tuple([sentence + word for sentence in sentences])
 
 
 def _vary_as_published(stream: Stream, alternatives: Sequence[Forms]) -> Iterator[MinimalSet]:
