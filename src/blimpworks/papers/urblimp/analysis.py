@@ -209,10 +209,10 @@ def words_of(
     """Return the words of a text with their surprisal.
 
     ``ends`` [tokens] are the numbers of characters that are complete after each token; ``logprobs``
-    [tokens] are in nats; None or NaN for tokens without a score. A token belongs to the word with
-    its last character. A token of white space, or of no character (such as the first byte of one),
-    belongs to the next word. With the tokens "he", " r", "an" and the end of the text, the text
-    "he ran" has the ends 2, 4, 6 and 6. Its words have 1 token ("he"), 2 ("ran") and 1 (None).
+    [tokens] are in nats; None or NaN for tokens without a score. A token belongs to the word in
+    which it ends, without white space at its end. A token of white space, or of no character (such
+    as the first byte of one), belongs to the next word. The tokens "he", " r", "an" and the end of
+    the text have the ends 2, 4, 6 and 6; the words are "he" (1 token), "ran" (2) and None (1).
     """
     text_words = text.split()
     word_ends, end_of_word = [], 0
@@ -223,7 +223,7 @@ def words_of(
     start = 0
     for end, value in zip(ends, logprobs, strict=True):
         # The token belongs to the first word that ends after ``reached`` characters or more.
-        reached = end if text[start:end].strip() else end + 1
+        reached = len(text[:end].rstrip()) if text[start:end].strip() else end + 1
         index = bisect_left(word_ends, reached)
         if value is not None and not np.isnan(value):
             counts[index] += 1
