@@ -349,17 +349,13 @@ def _comparison_cells(tables: shared.Tables, labels: Labels) -> Iterator[Cell]:
                 yield replace(cell, text=text, n=n, stands_for=(printed_row, f"{group} share"))
 
 
-MEASURED: Mapping[shared.Place, tuple[str, Formula, Mapping[str, str]]] = {
+MEASURED: dict[shared.Place, tuple[str, Formula, Mapping[str, str]]] = {
     ("data", "pairs"): ("MultiBLiMP 1.0: pairs", COUNT, {}),
     ("data", "languages"): ("MultiBLiMP 1.0: languages", LANGS, {}),
-} | {
-    (key, "languages"): (
-        f"{name} agreement: languages",
-        measures.LANGUAGE_COUNT,
-        {"phenomenon": key},
-    )
-    for key, name in (("sv#", "Subject-verb number"), ("spP", "Subject-participle person"))
 }
+for _key, _name in (("sv#", "Subject-verb number"), ("spP", "Subject-participle person")):
+    _title = f"{_name} agreement: languages"
+    MEASURED[_key, "languages"] = (_title, measures.LANGUAGE_COUNT, {"phenomenon": _key})
 """Title, formula and filter of the campaign's items, keyed by printed row and column."""
 
 

@@ -189,9 +189,9 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
         axes.set_xscale("log")
         low, high = axes.get_xlim()
         powers_of_two = [2.0**n for n in range(-14, 11) if low <= 2.0**n <= high]
-        ticks = powers_of_two[:: 1 + len(powers_of_two) // MOST_TICKS]
+        every = 1 + len(powers_of_two) // MOST_TICKS
         sizes = sorted({*sized_points["parameters"]})
-        axes.set_xticks(ticks if len(sizes) > 2 else sizes)
+        axes.set_xticks(powers_of_two[::every] if len(sizes) > 2 else sizes)
         axes.xaxis.set_major_formatter(lambda tick, _: shared.size_text(tick))
         axes.minorticks_off()
         axes.set_xlim(low, high)

@@ -75,7 +75,8 @@ def select_pairs(
 def compute_weights(pairs: Sequence[PairRow], published: bool) -> list[float]:
     """Compute each pair's weight: one over the product of its traits' relative frequencies.
 
-    ``pairs`` are those of one condition. A subject of half of the pairs has 0.5.
+    ``pairs`` are those of one condition. A subject of half of the pairs has the frequency 0.5, and
+    thus doubles the weight.
     """
     traits_of_pairs = []
     for pair in pairs:
@@ -137,7 +138,8 @@ def sample_pairs(
     phenomenon_sizes = Counter(pair["phenomenon"] for pair in pairs)
     only_once = corrected(options, "memberships")
     used_ids: set[str] = set()
-    condition_counts: Counter[int] = Counter()  # {id() of a pair: number of its conditions}
+    # {id() of a pair: number of its conditions}, because rows that are dicts cannot be keys.
+    condition_counts: Counter[int] = Counter()
     sample: list[PairRow] = []
     for condition in list_conditions(pairs):
         members = select_pairs(pairs, condition, exact=only_once)
