@@ -35,10 +35,7 @@ from blimpworks.tables import MORPHOLOGY
 
 
 def read_morphology(tables: shared.Tables, languages: Collection[str]) -> pd.DataFrame:
-    """Read the WALS features of languages: a row for each language and feature, with its value.
-
-    There are no rows without the table.
-    """
+    """Read the values of languages' WALS features, a row for each; no rows without the table."""
     features = shared.read_plain(MORPHOLOGY, tables.get("morphology"))
     return features[features["lang"].isin(languages)]
 
@@ -101,10 +98,7 @@ def fig2(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
-    """Draw accuracy (y) by complexity (x): a point for each language and series, with names.
-
-    ``cells``: complexity and accuracies of languages (rows).
-    """
+    """Draw accuracy (y) by complexity (x), both from ``cells``, with names of languages."""
     x = {cell.row: cell.value for cell in cells if cell.column == COMPLEXITY}
     points = style.frame_of(cell for cell in cells if cell.row in x and cell.column != COMPLEXITY)
     sns.scatterplot(
@@ -201,10 +195,7 @@ FEATURE_COUNTS = {"fewest": measures.FEWEST, "most": measures.MOST_FEATURES}
 def _correlation_cell(
     claim: Claim, accuracies: measures.Accuracies, complexity: pd.Series, cell_key: shared.Place
 ) -> Cell | None:
-    """Make the cell of a claim's rank correlation; None without complexity or accuracies.
-
-    ``complexity``: complexity by language.
-    """
+    """Make the cell of a claim's correlation of accuracy and ``complexity`` by language, if any."""
     if len(claim.langs) < FEWEST_RANKED or not {*claim.langs} <= {*complexity.index}:
         return None
     selected = (claim.series, claim.langs, claim.constructions, claim.phenomena)

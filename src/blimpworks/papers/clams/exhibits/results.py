@@ -169,10 +169,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
 def measure_gain(
     selection: measures.Selection, cell_key: shared.Place, stands_for: shared.Place
 ) -> Cell | None:
-    """Make the cell of the gain by a capital first letter; None without all accuracies.
-
-    ``selection``: accuracies on the same sets without (AGREEMENT) and with a capital first letter.
-    """
+    """Make the cell of the gain by a capital first letter; None without accuracies of both."""
     if selection.rows["phenomenon"].nunique() < 2 or not selection.complete:
         return None
     return with_sign(selection.cell(cell_key, measures.GAIN, stands_for=stands_for))
@@ -318,10 +315,7 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Make Table 6: number of minimal sets with animate nouns, by construction and language.
-
-    The published form has hidden cells with the sizes of the released sets.
-    """
+    """Make Table 6: number of minimal sets with animate nouns, by construction and language."""
     languages = measures.shown_languages(labels).items()
     grid = Grid([measures.SeriesColumn(lang, "", ("", name), lang) for lang, name in languages])
     if labels.source == "published":
@@ -341,6 +335,7 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def _published_table6(tables: shared.Tables, grid: Grid) -> Exhibit:
+    """Make Table 6 as printed, with hidden cells of the released sets' sizes."""
     cells, sets = grid.printed(tables, "table6"), read_sets(tables)
     if sets.empty:
         description = describe("table6_published", same=None, total=len(cells))

@@ -164,11 +164,9 @@ def _published_table3(computed: Sequence[Cell], tables: shared.Tables, labels: L
     incomplete = []
     for key, column_filter in _column_filters(tables, labels).items():
         expected_count = sum(lang in labels.languages for lang in column_filter["lang"])
-        counts: set[int] = set()  # of languages, in the cells of the column
-        for cell in computed:
-            if cell.column == TABLE3_NAMES[key]:
-                lang = cell.where["lang"]
-                counts.add(len(lang) if isinstance(lang, list) else 1)
+        filters = [cell.where["lang"] for cell in computed if cell.column == TABLE3_NAMES[key]]
+        # Numbers of languages in the cells of the column; a filter is a language or a list.
+        counts = {len(lang) if isinstance(lang, list) else 1 for lang in filters}
         if counts and counts != {expected_count}:
             span = "–".join(map(str, sorted({min(counts), max(counts)})))
             incomplete.append(f"{TABLE3_HEADS[key][1]} {span} of {expected_count}")

@@ -135,27 +135,25 @@ def _total_width(columns: Sequence[WordColumn]) -> float:
 
 
 def fitting(columns: Sequence[WordColumn], needed: set[int], width: float) -> list[WordColumn]:
-    """Keep the ``needed`` words, and as many words next to them as fit, with ellipses between.
-
-    ``width`` is the width [points] that the kept columns may take.
-    """
+    """Keep the ``needed`` words, and neighbours that fit into ``width`` [points], with ellipses."""
 
     def distance(column: WordColumn) -> tuple[int, int]:
         """Return the distance [words] from the nearest needed word, and the word itself."""
         return min(abs(column.word - word) for word in needed), column.word
 
-    kept_columns = [*columns]
-    while True:
-        shortened: list[WordColumn] = []
+    # Leave out more and more words, the furthest first, until the others fit.
+    by_distance = sorted(columns, key=distance)
+    shortened: list[WordColumn] = []
+    for count in range(len(columns), len(needed) - 1, -1):
+        shortened = []
         for column in columns:
-            if column in kept_columns:
+            if column in by_distance[:count]:
                 shortened.append(column)
             elif not shortened or shortened[-1].word:  # no ellipsis after an ellipsis
                 shortened.append(WordColumn(0, [Run(ELLIPSIS, FORM_SIZE, FAINT)]))
-        if len(kept_columns) <= len(needed) or _total_width(shortened) <= width:
-            return shortened
-        removable = [column for column in kept_columns if column.word not in needed]
-        kept_columns.remove(max(removable, key=distance))
+        if _total_width(shortened) <= width:
+            break
+    return shortened
 
 
 @dataclass(slots=True)

@@ -47,6 +47,8 @@ MARKS: dict[str, dict[str, Any]] = {
     BY_SUM: {"fmt": "D", "color": BLUE, "markersize": 3},
 }
 """Options of ``errorbar`` by column of accuracies."""
+Cells = dict[tuple[str, str], Cell]
+"""Cells by row and column."""
 
 
 def _read_table(tables: Tables, labels: Labels) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
@@ -113,10 +115,6 @@ def lengths(tables: Tables, labels: Labels) -> Exhibit:
             titles |= {cell.row: cell.row.removeprefix(f"{name}: ") for cell in section_cells}
             sections.append(Section(title, titles, [PAIRS, *SHARES]))
     return Exhibit(**describe("lengths"), cells=cells, heads=LENGTH_HEADS, sections=sections)
-
-
-Cells = dict[tuple[str, str], Cell]
-"""Cells by row and column."""
 
 
 def _draw_panel(axes: Axes, change: str, names: Sequence[str], cells: Cells) -> None:
