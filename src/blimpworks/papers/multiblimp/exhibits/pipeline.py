@@ -223,19 +223,23 @@ class Painter:
             used_width += column.width + gap
             for run, baseline in zip(column.runs, baselines, strict=False):
                 pen.text(centre, baseline, run, "center")
-        # Arcs end above the middle of the dependent. They begin beside the middle of the head, at
-        # different distances, so that they do not meet.
         for level, word in enumerate(short_first, start=1):
-            side = 2.5 * level * (1 if centres[word] > centres[verb] else -1)
-            start, height = centres[verb] + side, ARC_STEP * level - 2
-            pen.curve((start, top), (centres[word], top), height)
-            label = Run(word_at[word]["deprel"] or "_", SMALL)
-            middle, label_width = (start + centres[word]) / 2, label.width + 4
-            pen.rectangle(middle - label.width / 2 - 2, top - height - 4, label_width, 8, "#FFFFFF")
-            pen.text(middle, top - height + 2, label, "center")
+            self._arc(level, centres[verb], centres[word], top, word_at[word]["deprel"] or "_")
         for name, baseline in zip(TREE_LINES, baselines, strict=False):
             pen.text(self.x, baseline, Run(name, SMALL, FAINT))
         self.y = baselines[-1] + 3
+
+    def _arc(self, level: int, head: float, dependent: float, y: float, relation: str) -> None:
+        """Draw an arc between two words with their middles at ``head`` and ``dependent`` [x].
+
+        It begins beside the middle of the head, by its level, so that arcs do not meet.
+        """
+        start = head + 2.5 * level * (1 if dependent > head else -1)
+        height, label = ARC_STEP * level - 2, Run(relation, SMALL)
+        self.pen.curve((start, y), (dependent, y), height)
+        middle, label_x = (start + dependent) / 2, (start + dependent - label.width) / 2
+        self.pen.rectangle(label_x - 2, y - height - 4, label.width + 4, 8, "#FFFFFF")
+        self.pen.text(middle, y - height + 2, label, "center")
 
     def _column(self, word_id: int, colour: str | None) -> WordColumn:
         """Return a word's column; only a word with a ``colour`` has its features."""
