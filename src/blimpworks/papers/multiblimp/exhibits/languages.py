@@ -133,7 +133,7 @@ def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:
 def _write_numbers(
     axes: Axes, points: Sequence[tuple[int, float]], size: float, lines: int
 ) -> None:
-    """Write the numbers of ``points``, (line, number), beside them in axes of so many ``lines``."""
+    """Write numbers beside ``points``, (line, number), in axes with this number of ``lines``."""
     axes.set_ylim(lines - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)

@@ -158,13 +158,14 @@ def run_binomial_tests(
     greater = float(bdtrc(agreeing - 1, n, null)) if agreeing else 1.0
     less = float(bdtr(agreeing, n, null))
     published = not corrected(options, "labels")
-    label = "-" if less <= threshold else "?"
-    if published and agreeing == 0:
-        label = "?"
-    elif greater <= threshold:
+    if greater <= threshold:
         label = "+"
     elif published and agreeing > 5 and agreeing / n > null:
         label = "~"
+    elif less <= threshold and not (published and agreeing == 0):
+        label = "-"
+    else:
+        label = "?"
     return greater, less, label
 
 

@@ -265,11 +265,11 @@ def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
     auxiliary = item["inflected"] == "aux"
     # Attractors have only the feature that agrees, in UD's spelling: {"feats": {"Number": "Sing"}}.
     agreeing, values = words.PHENOMENA[item["phenomenon"]].feature, item["attractor_values"]
-    words_between = {value: {"feats": {agreeing: words.from_unimorph(value)}} for value in values}
-    congruent = [words_between[value] for value in values if value == item["grammatical"]]
-    incongruent = [words_between[value] for value in values if value != item["grammatical"]]
+    word_of = {value: {"feats": {agreeing: words.from_unimorph(value)}} for value in values}
+    congruent = [word_of[value] for value in values if value == item["grammatical"]]
+    incongruent = [word_of[value] for value in values if value != item["grammatical"]]
     attractors = {
-        "attractors": [words_between[value] for value in values],
+        "attractors": [word_of[value] for value in values],
         "congruent_attractors": congruent,
         "incongruent_attractors": incongruent,
     }

@@ -190,8 +190,8 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     rows = rows if people.empty else pd.concat([rows, people], ignore_index=True)
     printed = printed_numbers(tables, labels, "table4")
     finished = complete_models(rows)
-    human = {HUMAN: HUMAN} if (rows["model"] == HUMAN).any() else {}
-    names = model_names({**labels.models, **human})
+    has_people = (rows["model"] == HUMAN).any()
+    names = model_names({**labels.models, HUMAN: HUMAN} if has_people else labels.models)
     # A model has a number for a phenomenon if it has one for each paradigm that any model has.
     sizes = rows.groupby("phenomenon")["paradigm"].nunique()
     phenomena = [phenomenon for phenomenon in PHENOMENA if phenomenon in sizes]
