@@ -188,7 +188,7 @@ def _align_words(rows: pd.DataFrame) -> list[dict[str, int]]:
     matcher = SequenceMatcher(None, [*good["word"]], [*bad["word"]], autojunk=False)
     for _, start, end, bad_start, bad_end in matcher.get_opcodes():
         for pair in zip_longest(good.index[start:end], bad.index[bad_start:bad_end]):
-            indices = dict(zip(("good", "bad"), pair, strict=True))
+            indices = dict(zip(SIDE_NAMES, pair, strict=True))
             columns.append({side: index for side, index in indices.items() if index is not None})
     return columns
 
@@ -236,7 +236,8 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     rows = rows[rows["lang"] == (LANG if LANG in langs else langs[0])]
 
     keys = {key: str(rows[key].iloc[0]) for key in ("model", "lang", "paradigm", "item_id")}
-    cells: Cells = {}  # rows: columns of the figure by number, then ``SUMS``; columns: sides
+    # Cells have columns of the figure (by number) and ``SUMS`` in rows, and sides in columns.
+    cells: Cells = {}
     titles: dict[str, str] = {}  # {number: a word that both sides have, or "word / other word"}
     for number, indices in enumerate(_align_words(rows), start=1):
         titles[str(number)] = " / ".join(dict.fromkeys(rows["word"][[*indices.values()]]))
