@@ -323,10 +323,7 @@ def build_pairs(
     funnel: Path,
     options: MultiblimpOptions,
 ) -> dict[str, dict[str, int]]:
-    """Write all pairs of a language that pass the checks, and the funnel; return its counts.
-
-    The counts are keyed by stage ("pairs sv#") and by reason.
-    """
+    """Write a language's pairs, and the funnel; return its counts by stage ("pairs sv#")."""
     edges = read_table(tables.CANDIDATES, candidates).to_pylist()
     numbers = pa.array(sorted({row["sentence"] for row in edges}), pa.int32())
     token_rows = words.read_tokens(tokens, SURFACE_COLUMNS, special, options)
