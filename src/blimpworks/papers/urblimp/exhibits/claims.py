@@ -86,13 +86,14 @@ def cells_of_tests(
             (P, "p", formulas.signed_rank(over), pair_where),
             (HOLM, "holm", formulas.holm_of(first, second, among, over), where_of_all),
         ):
-            p, text = float(test[test_column]), f"{test[test_column]:.{DECIMALS[over]}f}"
+            p = float(test[test_column])
+            text = f"{p:.{DECIMALS[over]}f}"
             cell = Cell(row, column, p, text, formula, source, where, n=int(test["n"]))
             key = (" vs ".join(pair), test_column)
             if key in printed:
                 decimals = len(printed[key]["text"].partition(".")[2])
-                p, text = truncate(p, decimals), f"{truncate(p, decimals):.{decimals}f}"
-                cut_formula = truncated(formula, decimals)
+                p, cut_formula = truncate(p, decimals), truncated(formula, decimals)
+                text = f"{p:.{decimals}f}"
                 cell = replace(cell, value=p, text=text, formula=cut_formula, stands_for=key)
             yield cell
 
