@@ -47,10 +47,7 @@ class Attested:
         lexicon: Path | None = None,
         code: str | None = None,
     ) -> None:
-        """Collect the forms of ``trees``, a table ``lexicon`` and wordfreq's language ``code``.
-
-        Raises UserError for a code that wordfreq does not know.
-        """
+        """Collect forms. Raises UserError if wordfreq does not know the language ``code``."""
         self.neighbours: set[tuple[str, str]] = set()
         self.sentences: set[tuple[str, ...]] = set()
         forms: set[str] = set()
