@@ -88,7 +88,7 @@ def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
     rows: list[dict[str, Any]] = []
     for lang, path in sets:
         counts = Counter(focus_of(pair) for _, pair in read_pairs(path))
-        for focus in sorted(counts, key=lambda focus: focus or ""):
+        for focus in sorted(counts, key=lambda focus: focus or ""):  # None first
             n = counts[focus]
             rows.append({"lang": lang, "paradigm": path.stem, "focus": focus, "n": n})
     write_rows(rows, EVALUATION_SETS, output)

@@ -85,7 +85,7 @@ def _auxiliary(nodes: TreebankWords, allowed: words.RowMask, last: bool = False)
     is_auxiliary = check_each(nodes.deprel, lambda name: name == "cop" or name.startswith("aux"))
     rows = np.flatnonzero(is_auxiliary & allowed & (nodes.head >= 0))
     auxiliaries = np.full(len(nodes.head), -1)
-    # A head keeps the auxiliary that is assigned last, so the first one must come last.
+    # Of several auxiliaries of a head, the last assignment stays. For the first one, go backwards.
     rows = rows if last else rows[::-1]
     auxiliaries[nodes.head[rows]] = rows
     return auxiliaries

@@ -222,8 +222,8 @@ class Inflector:
         self.feature, self.verbs, self.subjects, self.lang = feature, verbs, subjects, lang
         self.any_case = corrected(options, "letter_case")
         self.strict = corrected(options, "other_features")
-        # The column whose values are reported ("Number" or "Number[subj]"): the treebanks' if they
-        # inflect for the feature, or else UniMorph's.
+        # The column ("Number" or "Number[subj]") from which values of forms and subjects are taken:
+        # the treebanks' column if they inflect for the feature, or else UniMorph's.
         unimorph, treebanks = (lexicon.columns[feature] for lexicon in verbs)
         self._reported = treebanks or unimorph or feature
         moods = read_cells(Path(__file__).with_name("bound_moods.tsv"))

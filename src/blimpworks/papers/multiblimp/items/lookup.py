@@ -200,7 +200,7 @@ def _fits(row: LexiconRow, query: Query, column: str | None) -> bool:
 
 
 def _tightest(rows: list[LexiconRow], query: Query) -> list[LexiconRow]:
-    """Select the rows with the fewest features beyond those of the query."""
+    """Select the rows that fit most tightly: with the fewest features beyond the query's."""
     surplus = [len(row.features.keys() - query.keys()) for row in rows]
     return [row for row, count in zip(rows, surplus, strict=True) if count == min(surplus)]
 

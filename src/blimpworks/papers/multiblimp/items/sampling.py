@@ -142,11 +142,11 @@ def sample_pairs(
     condition_counts: Counter[int] = Counter()
     sample: list[PairRow] = []
     for condition in list_conditions(pairs):
-        members = select_pairs(pairs, condition, exact=only_once)
-        members = [pair for pair in members if pair["item_id"] not in used_ids]
+        selected = select_pairs(pairs, condition, exact=only_once)
+        members = [pair for pair in selected if pair["item_id"] not in used_ids]
         condition_counts.update(map(id, members))
         phenomenon, grammatical, ungrammatical, order, inflected = condition
-        # Later entries replace earlier ones, so in reverse the first pair with a value decides.
+        # The first pair with a value decides on its label: in reverse, it replaces all later ones.
         labels: dict[str, str] = {}  # {value: label}
         for pair in reversed(members):
             labels |= zip(pair["grammatical"].split("|"), pair["label"].split("|"), strict=True)

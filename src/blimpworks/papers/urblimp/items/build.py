@@ -485,7 +485,7 @@ def build_items(
                 items.append(row | _item_fields(outcome, lang, paradigm))
         # Numbers of matches by rule and reason; the reason of pairs is "".
         numbers = Counter((outcome.rule, outcome.reason) for outcome in outcomes)
-        # A rule without a match has a row too.
+        # A rule without a match has a row of 0 pairs.
         matched = {name for name, _ in numbers}
         numbers.update({(rule.name, ""): 0 for rule in paradigm_rules if rule.name not in matched})
         for (name, reason), number in numbers.items():
