@@ -237,6 +237,9 @@ def test_a_token_counts_for_the_word_that_it_ends_in():
     result = analysis.words_of(text, [2, 3, 4, 5, 8, 8], [-math.log(2)] * 6)
     words = [(word, tokens) for word, tokens, _ in result]
     assert words == [("اس", 1), ("کو", 3), ("دی", 1), (None, 1)]
+    # "اس ", "کو "
+    result = analysis.words_of("اس کو دی", [3, 6, 8], [-1.0] * 3)
+    assert [tokens for _, tokens, _ in result] == [1, 1, 1]
 
 
 def test_the_pair_that_is_shown_parts_most_among_short_ones():

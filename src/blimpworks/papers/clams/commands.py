@@ -31,8 +31,8 @@ def count_sets(
         "Released files, as LANG=PATH.",
         parser=of_language,
         use=Use(
-            reads=lambda sets, _: [file.path for file in sets],
-            records=lambda _, sets: {"languages": [file.lang for file in sets]},
+            reads=lambda sets, _arguments: [file.path for file in sets],
+            records=lambda _name, sets: {"languages": [file.lang for file in sets]},
         ),
     ),
     output: Path = shared.OUTPUT,
@@ -79,8 +79,7 @@ def generate_sets(
     from blimpworks.papers.clams.items.grammar import generator
 
     inputs = generator.files_read(grammars, common)
-    reads_common = inputs != grammars
-    params = {"variant": variant, "common": reads_common}
+    params = {"variant": variant, "common": len(inputs) > len(grammars)}
     with generate_sets.job(inputs=inputs, outputs=output, params=params) as job:
         counts = generator.generate_sets(grammars, common, output, variant)
         job.note(lines=dict(zip(map(str, output), counts, strict=True)))
@@ -94,7 +93,7 @@ def try_grammar(
         "Rules of the authors' program, or with its faults corrected.", default="published"
     ),
     show: int = option("Number of minimal sets to show of each template.", default=3, min=0),
-    vocabulary: Path | None = option("Word list; its missing words are shown.", default=None),
+    vocabulary: Path | None = option("Word list; words that it lacks are shown.", default=None),
 ) -> None:
     """Show the sentences that a grammar generates, and its oddities; write nothing.
 

@@ -33,7 +33,7 @@ def _options(campaign: Campaign) -> ClamsOptions:
 
 
 def check(campaign: Campaign, _catalogue: Catalogue) -> None:
-    """Raise UserError if ``grammars`` names an absent language for which we have no grammar."""
+    """Raise UserError if ``grammars`` names a language outside the campaign without a grammar."""
     for lang in _options(campaign).grammars:
         selected = campaign.languages == "all" or lang in campaign.languages
         if not selected and not our_grammars(campaign, lang):
@@ -56,7 +56,7 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 
 def other_items(campaign: Campaign, lang: str) -> str:
-    """Say how items differ from the released ones: by a grammar of the campaign; "" if not."""
+    """Say for exhibits that a grammar of the campaign made the items; "" for the authors' items."""
     generated = lang in _options(campaign).grammars and our_grammars(campaign, lang)
     return "sets of a grammar of ours" if generated else ""
 
@@ -96,21 +96,27 @@ def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
         if not isinstance(recipe, LstmRecipe):
             continue
         options = campaign.training.corpora[recipe.corpus]
-        limits = []
+        corpus = ["treebanks and plain text"]
         if options.max_sentences:
-            limits.append(f"{options.max_sentences:,} sentences a language at most")
+            corpus.append(f"{options.max_sentences:,} sentences a language at most")
         for lang, number in options.max_sentences_of.items():
             if lang in catalogue.languages and number:
-                limits.append(f"{number:,} of {catalogue.languages[lang].name}")
-        corpus = ", ".join(["treebanks and plain text", *limits])
+                corpus.append(f"{number:,} of {catalogue.languages[lang].name}")
         # Released corpora are tokenised, so other settings of ``words`` do not use them.
         if can_use_released and options.released and options.words == "whitespace":
-            corpus = "the authors' Wikipedia text"
+            corpus = ["the authors' Wikipedia text"]
         size = f"{recipe.layers} × {recipe.hidden} units, embeddings of {recipe.embedding}"
-        texts.append(f"{catalogue.row_of(name)} ({size}, trained on {corpus})")
+        texts.append(f"{catalogue.row_of(name)} ({size}, trained on {', '.join(corpus)})")
     # A model's seeds have the same text.
     counts = Counter(texts).items()
     return "; ".join(f"{text}, {n} {'seed' if n == 1 else 'seeds'}" for text, n in counts)
+
+
+def clams_ties(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
+    """Return the tie policy of each method that judges LSTMs, by the method's name."""
+    options = _options(campaign)
+    names = [find_method(method).name for method in methods_of(options, "lstm")]
+    return {name: options.ties or tie_policy(BENCHMARK, options.variant, name) for name in names}
 
 
 def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
@@ -126,13 +132,6 @@ def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
         "ties": clams_ties(campaign, catalogue)[method],
         "counting": variant_of(options, "counting"),
     }
-
-
-def clams_ties(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Return the tie policy of each method that judges LSTMs, by the method's name."""
-    options = _options(campaign)
-    names = [find_method(named).name for named in methods_of(options, "lstm")]
-    return {name: options.ties or tie_policy(BENCHMARK, options.variant, name) for name in names}
 
 
 PAPER = Paper(
@@ -158,8 +157,8 @@ PAPER = Paper(
             languages=languages,
             methods=lambda campaign, architecture: methods_of(_options(campaign), architecture),
             expected_units=expected_pairs,
-            # 8.7 words (7.6 to 9.9 by language, with the full stop), mostly of one token, and an
-            # end-of-sentence token.
+            # A sentence has 8.7 words (7.6 to 9.9 by language, with the full stop), mostly of one
+            # token, and an end-of-sentence token.
             tokens=10.0,
             # published: the authors' LSTM code counts a pair as right unless the surprisal of its
             # grammatical sentence is greater, so ties are right, such as two unknown words. Their

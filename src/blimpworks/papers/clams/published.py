@@ -27,13 +27,14 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
     sizes = {(row.row, row.column): int(row.value or 0) for row in numbers["table7"]}
     accuracies_of_table1: dict[tuple[str, str], PrintedAccuracy] = {}  # by (row, column)
     for row in (*numbers["table1"], *numbers["table2"], *numbers["table3"]):
-        lang, _, model = row.column.partition(" ")
-        if row.exhibit == "table2":
-            model = MULTILINGUAL
-        elif row.exhibit == "table3":
-            lang, model = ENGLISH, row.column
+        # Columns are "fra clams-lstm-mono" in Table 1, languages in Table 2, and models in Table 3.
+        if row.exhibit == "table1":
+            lang, model = row.column.split(" ")
+        else:
+            in_table2 = row.exhibit == "table2"
+            lang, model = (row.column, MULTILINGUAL) if in_table2 else (ENGLISH, row.column)
             # Table 2 has these accuracies of multilingual BERT already.
-            if model == MULTILINGUAL and row.row in clams.CONSTRUCTIONS:
+            if not in_table2 and model == MULTILINGUAL and row.row in clams.CONSTRUCTIONS:
                 continue
         reflexive = row.row in clams.ENGLISH_REFLEXIVES
         fields: dict[str, Any] = {"model": model, "lang": lang, "paradigm": row.row}
@@ -44,12 +45,12 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
             accuracies_of_table1[row.row, row.column] = accuracy
         yield accuracy
     for gain in numbers["table4"]:
-        before = accuracies_of_table1.get((gain.row, gain.column))
-        if before is not None and gain.value is not None:
+        without_capitals = accuracies_of_table1.get((gain.row, gain.column))
+        if without_capitals is not None and gain.value is not None:
             yield replace(
-                before,
-                accuracy=before.accuracy + gain.value,
-                rounding=before.rounding + gain.half_unit,
+                without_capitals,
+                accuracy=without_capitals.accuracy + gain.value,
+                rounding=without_capitals.rounding + gain.half_unit,
                 origin=gain.place,
                 phenomenon=clams.CAPITALS,
             )

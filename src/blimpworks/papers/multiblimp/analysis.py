@@ -117,7 +117,7 @@ CHAT = "post-training"
 """Term of chat models against base models."""
 ENOUGH_LANGUAGES = 4
 """Fewest languages for a curve of two parameters."""
-Rows = list[dict[str, Any]]
+Rows = list[dict[Any, Any]]
 Facts = Mapping[str, Mapping[str, Any]]
 """``parameters`` in billions or None, ``family`` and ``tuning`` of models, keyed by model."""
 
@@ -167,10 +167,7 @@ def logistic(x: Any, intercept: float, slope: float) -> Any:
 
 
 def _fit_curve(x: np.ndarray, y: np.ndarray) -> Rows:
-    """Fit ``logistic``; return a row for each parameter, or none if no curve fits.
-
-    Tests and intervals are by t with n − 2 degrees of freedom.
-    """
+    """Fit ``logistic``; return a row for each parameter, or none if no curve fits."""
     n = len(x)
     if n < ENOUGH_LANGUAGES or len({*x}) < 2 or len({*y}) < 2:
         return []
@@ -188,6 +185,7 @@ def _fit_curve(x: np.ndarray, y: np.ndarray) -> Rows:
     residuals = y - logistic(x, *parameters)
     r2 = 1 - float((residuals**2).sum() / ((y - y.mean()) ** 2).sum())
     rows = []
+    # Tests and intervals are by t with n − 2 degrees of freedom.
     for i, term in enumerate(("intercept", FREQUENCY)):
         coefficient, deviation = float(parameters[i]), float(np.sqrt(covariance[i, i]))
         half_width = float(student.ppf(0.975, n - 2)) * deviation
@@ -223,9 +221,9 @@ def fit_frequency(accuracies: pd.DataFrame, frequencies: pd.DataFrame) -> tuple[
             continue
         terms += [key | term for term in curve]
         fitted = logistic(x, *(term["coefficient"] for term in curve))
-        for lang, *numbers in zip(of_model["lang"], x, y, fitted, y - fitted, strict=True):
-            names = ("predictor", "observed", "fitted", "residual")
-            residuals.append({**key, "lang": lang, **dict(zip(names, numbers, strict=True))})
+        numbers = {"predictor": x, "observed": y, "fitted": fitted, "residual": y - fitted}
+        rows_of_model = pd.DataFrame({**key, "lang": of_model["lang"], **numbers})
+        residuals += rows_of_model.to_dict("records")
     return terms, residuals
 
 
@@ -284,10 +282,7 @@ CONSTANT = "margin: constant"
 
 
 def _region_tokens(side: Side) -> np.ndarray:
-    """Count the tokens that overlap each sentence's critical region [n]; NaN without one.
-
-    The critical region is the word in which the sentences of a pair differ.
-    """
+    """Count the tokens that overlap each sentence's differing word [n]; NaN without such a word."""
     in_region = critical_region(side)
     counts = np.bincount(side.row[in_region], minlength=len(side.characters)).astype(float)
     return np.where(side.span_start < 0, np.nan, counts)

@@ -90,13 +90,15 @@ def counts_of(name: str, ratings: pd.DataFrame, per_pair: int) -> Counts:
     of their ids; it is not the order that participants saw.
     """
     pairs = complete_pairs(ratings, per_pair)
-    counts = np.column_stack([pairs["sum"], per_pair - pairs["sum"]]).astype(np.int64)
-    if KAPPAS[name]["categories"] == "sentences":
-        hashes = [blake2b(str(item).encode(), digest_size=8).digest() for item in pairs.index]
-        by_hash = sorted(range(len(hashes)), key=hashes.__getitem__)
-        every_second = by_hash[1::2]
-        counts[every_second] = counts[every_second, ::-1]
-    return counts
+    right, wrong = pairs["sum"], per_pair - pairs["sum"]
+    if KAPPAS[name]["categories"] == "outcomes":
+        return np.column_stack([right, wrong]).astype(np.int64)
+    by_hash = sorted(
+        pairs.index, key=lambda item: blake2b(str(item).encode(), digest_size=8).digest()
+    )
+    good_is_second = pairs.index.isin(by_hash[1::2])  # every second pair
+    first, second = np.where(good_is_second, [wrong, right], [right, wrong])
+    return np.column_stack([first, second]).astype(np.int64)
 
 
 def _kappa(counts: Counts, method: str) -> float:
@@ -124,11 +126,8 @@ def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[flo
     value, n = _kappa(counts, method), len(counts)
     if math.isnan(value) or n < 2:
         return math.nan, math.nan
-    # The kappa is computed without each pair in turn, but only once for pairs with equal counts.
-    _, rows, sizes = np.unique(counts, axis=0, return_index=True, return_counts=True)
-    without_row = np.array([_kappa(np.delete(counts, row, axis=0), method) for row in rows])
-    mean = float(np.average(without_row, weights=sizes))
-    error = math.sqrt((n - 1) / n * float(sizes @ (without_row - mean) ** 2))
+    without_pair = np.array([_kappa(np.delete(counts, row, axis=0), method) for row in range(n)])
+    error = math.sqrt((n - 1) / n * float(((without_pair - without_pair.mean()) ** 2).sum()))
     return value - Z * error, min(1.0, value + Z * error)
 
 
@@ -186,7 +185,7 @@ def clearest_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None
     """
 
     def rank(pair: Item) -> tuple[object, ...]:
-        paradigm_rank = 1, ""
+        paradigm_rank = 1, ""  # after all deletions, whose ranks are below zero
         if pair["change"] == DELETION:
             paradigm_rank = -deletions[pair["paradigm"]], pair["paradigm"]
         is_long = len(pair["good"].split()) > LONGEST_EXAMPLE
@@ -210,10 +209,10 @@ def words_of(
     """Return the words of a text with their surprisal.
 
     ``ends`` [tokens] are the numbers of characters that are complete after each token; ``logprobs``
-    [tokens] are in nats; None or NaN for tokens without a score. A token belongs to the word with
-    its last character. A token of white space belongs to the word after it. So does a token of no
-    character: the first bytes of one, or the end of the text. After the last word, this word is
-    None.
+    [tokens] are in nats; None or NaN for tokens without a score. A token belongs to the word in
+    which it ends, without white space at its end. A token of white space, or of no character (such
+    as the first byte of one), belongs to the next word. The tokens "he", " r", "an" and the end of
+    the text have the ends 2, 4, 6 and 6; the words are "he" (1 token), "ran" (2) and None (1).
     """
     text_words = text.split()
     word_ends, end_of_word = [], 0
@@ -221,15 +220,15 @@ def words_of(
         end_of_word = text.index(word, end_of_word) + len(word)
         word_ends.append(end_of_word)
     counts, bits = [0] * (len(text_words) + 1), [0.0] * (len(text_words) + 1)
-    before = 0
+    start = 0
     for end, value in zip(ends, logprobs, strict=True):
         # The token belongs to the first word that ends after ``reached`` characters or more.
-        reached = end if text[before:end].strip() else end + 1
+        reached = len(text[:end].rstrip()) if text[start:end].strip() else end + 1
         index = bisect_left(word_ends, reached)
         if value is not None and not np.isnan(value):
             counts[index] += 1
             bits[index] -= value / math.log(2)
-        before = end
+        start = end
     rows = [*map(WordSurprisal, [*text_words, None], counts, bits)]
     return rows if counts[-1] else rows[:-1]
 

@@ -14,7 +14,7 @@ URBLIMP = "blimpworks.papers.urblimp"
 def build_urblimp_items(
     rules: Path = argument(
         "Directory of a language's pack and rules.",
-        use=Use(reads=lambda folder, _: sorted(folder.glob("*.yaml"))),
+        use=Use(reads=lambda folder, _arguments: sorted(folder.glob("*.yaml"))),
     ),
     lang: str = shared.LANG,
     tokens: Path = option("Tokens table of the language."),
@@ -34,7 +34,7 @@ def compare_lengths(
     results: Path = shared.RESULTS,
     models: str = shared.EVALUATED,
     benchmark: str = shared.BENCHMARK,
-    ties: str = option("What equal values count as."),
+    ties: str = option("Policy for ties: right, wrong or half."),
     output: Path = written("Table of decisions to write."),
     surprisals: Path = written("Table of one pair by word, to write."),
     items: Path | None = shared.SAMPLED,

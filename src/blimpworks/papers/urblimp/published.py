@@ -17,7 +17,7 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
     The paper does not print how many pairs of a paradigm people judged, so their n is None. Raises
     UserError for an unknown paradigm, or one without a number of pairs.
     """
-    # Numbers of pairs by paradigm. ``sound`` is the corrected number if there is one; None without.
+    # Numbers of pairs by paradigm. ``sound`` is the corrected number, or else the printed one.
     rows = [row for row in printed if row.exhibit == "table10"]
     sizes = {row.row: int(row.sound) for row in rows if row.sound}
     for row in printed:

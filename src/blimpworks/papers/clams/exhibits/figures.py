@@ -35,10 +35,7 @@ from blimpworks.tables import MORPHOLOGY
 
 
 def read_morphology(tables: shared.Tables, languages: Collection[str]) -> pd.DataFrame:
-    """Read the WALS features of languages: a row for each language and feature, with its value.
-
-    There are no rows without the table.
-    """
+    """Read the values of languages' WALS features, a row for each; no rows without the table."""
     features = shared.read_plain(MORPHOLOGY, tables.get("morphology"))
     return features[features["lang"].isin(languages)]
 
@@ -101,10 +98,7 @@ def fig2(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
-    """Draw accuracy (y) by complexity (x): a point for each language and series, with names.
-
-    ``cells``: complexity and accuracies of languages (rows).
-    """
+    """Draw accuracy (y) by complexity (x), both from ``cells``, with names of languages."""
     x = {cell.row: cell.value for cell in cells if cell.column == COMPLEXITY}
     points = style.frame_of(cell for cell in cells if cell.row in x and cell.column != COMPLEXITY)
     sns.scatterplot(
@@ -113,19 +107,22 @@ def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
         markers={name: marker for name, _, marker in FIG3_SERIES.values()},
         s=32, linewidth=0, ax=axes,
     )  # fmt: skip
-    # Names of neighbouring points alternate between above and below, so that none overlap.
-    for rank, row in enumerate(sorted(x, key=lambda row: x[row])):
-        values = [cell.value for cell in cells if cell.row == row and cell.column != COMPLEXITY]
-        if values:
-            y, offset, va = (max(values), 6, "bottom") if rank % 2 else (min(values), -6, "top")
-            axes.annotate(
-                row, (x[row], y), (0, offset), textcoords="offset points", ha="center", va=va
-            )
-            axes.plot([x[row]] * 2, [min(values), max(values)], color=style.GREY, lw=0.5, zorder=1)
+    # Names of neighbouring points alternate between below and above, so that none overlap.
+    for rank, language in enumerate(sorted(x, key=lambda language: x[language])):
+        heights = points["value"][points["row"] == language]
+        if heights.empty:
+            continue
+        low, high = heights.min(), heights.max()
+        y, offset, va = (high, 6, "bottom") if rank % 2 else (low, -6, "top")
+        axes.annotate(
+            language, (x[language], y), (0, offset), textcoords="offset points", ha="center", va=va
+        )
+        axes.plot([x[language]] * 2, [low, high], color=style.GREY, lw=0.5, zorder=1)
     axes.set(xlabel="morphological complexity (CWALS)", ylabel="average accuracy")
     axes.margins(0.12, 0.15)
-    middle, half = np.mean(axes.get_ylim()), max(np.ptp(axes.get_ylim()), LEAST_SPAN) / 2
-    axes.set_ylim(middle - half, middle + half)
+    low, high = axes.get_ylim()
+    middle, half_span = (low + high) / 2, max(high - low, LEAST_SPAN) / 2
+    axes.set_ylim(middle - half_span, middle + half_span)
     sns.move_legend(axes, "lower center", bbox_to_anchor=(0.5, 1), ncol=2, title=None)
 
 
@@ -146,7 +143,7 @@ def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
     for series_key, (name, *_) in FIG3_SERIES.items():
         scored = {*accuracies.select(series_key, languages, CONSTRUCTIONS).rows["lang"]}
         langs = [lang for lang in languages if lang in scored]
-        common = accuracies.select_shared(series_key, langs)
+        common = accuracies.select_common(series_key, langs)
         if common is None:
             continue
         for lang in langs:
@@ -158,12 +155,11 @@ def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
         style.say(axes, "There are no WALS features to place languages by.")
     else:
         _draw_points(axes, cells)
-    correlations: list[str] = []
-    for series_key, (name, *_) in FIG3_SERIES.items():
-        common = accuracies.select_shared(series_key, with_complexity)
-        if common is None or len(with_complexity) < FEWEST_RANKED:
-            continue
-        value = measures.rho(order)(common.rows)
+    correlations: list[str] = []  # texts of the caption: "LSTM −0.87"
+    ranked_series = FIG3_SERIES if len(with_complexity) >= FEWEST_RANKED else {}
+    for series_key, (name, *_) in ranked_series.items():
+        common = accuracies.select_common(series_key, with_complexity)
+        value = measures.rho(order)(common.rows) if common else math.nan
         if not math.isnan(value):
             correlations.append(f"{name} {value:.2f}".replace("-", "−"))
     stand_ins = measures.stand_ins(labels, cells, MBERT)
@@ -199,14 +195,11 @@ FEATURE_COUNTS = {"fewest": measures.FEWEST, "most": measures.MOST_FEATURES}
 def _correlation_cell(
     claim: Claim, accuracies: measures.Accuracies, complexity: pd.Series, cell_key: shared.Place
 ) -> Cell | None:
-    """Make the cell of a claim's rank correlation; None without complexity or accuracies.
-
-    ``complexity``: complexity by language.
-    """
+    """Make the cell of a claim's correlation of accuracy and ``complexity`` by language, if any."""
     if len(claim.langs) < FEWEST_RANKED or not {*claim.langs} <= {*complexity.index}:
         return None
     selected = (claim.series, claim.langs, claim.constructions, claim.phenomena)
-    common = accuracies.select_shared(*selected)
+    common = accuracies.select_common(*selected)
     if common is None or not {*claim.phenomena} <= {*common.rows["phenomenon"]}:
         return None
     order_of_languages = groups_by_rank(complexity[[*claim.langs]])

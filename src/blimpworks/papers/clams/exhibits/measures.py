@@ -28,7 +28,7 @@ from blimpworks.exhibits.shared import Place, Tables, printed_cells, read_plain,
 from blimpworks.papers.clams.exhibits import BENCHMARK
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CAPITALS, CONSTRUCTIONS, construction_of
-from blimpworks.papers.clams.paper import BERT, MBERT, PRINTED_MODELS, SERIES
+from blimpworks.papers.clams.paper import BERT, MBERT, MONO, MULTI, PRINTED_MODELS, SERIES
 from blimpworks.tables import ACCURACIES
 
 CONSTRUCTION, LANGUAGE, MODEL = "construction", "lang", "model"
@@ -100,13 +100,12 @@ def _printed_gain(rows: pd.DataFrame) -> float:
 
 
 def _least_lead(rows: pd.DataFrame) -> float:
-    # By how many points at least the monolingual LSTM is better than the multilingual one, among
-    # languages. Printed columns are "fra clams-lstm-mono": a language and a model.
-    names = rows["column"].str.partition(" ")
-    named = rows.assign(language=names[0], model=names[2])
-    wide = named.pivot(index="language", columns="model", values="value")
-    # Columns are in alphabetical order: "clams-lstm-mono", "clams-lstm-multi".
-    return float(100 * (wide.iloc[:, 0] - wide.iloc[:, 1]).min())
+    # The lead of a language is the number of percentage points by which its monolingual LSTM is
+    # better than the multilingual one. Printed columns are "fra clams-lstm-mono".
+    names = rows["column"].str.split(" ", expand=True).set_axis(["language", "model"], axis=1)
+    wide = rows.join(names).pivot(index="language", columns="model", values="value")
+    leads = wide[PRINTED_MODELS[MONO]] - wide[PRINTED_MODELS[MULTI]]
+    return float(100 * leads.min())
 
 
 def _feature_counts(rows: pd.DataFrame) -> pd.Series:
@@ -190,7 +189,11 @@ RECOMPUTED_AVERAGE = "Average accuracy, from the rows above"
 
 
 def narrowed(rows: pd.DataFrame, where: Mapping[str, Any]) -> dict[str, Any]:
-    """Remove values that no row has from the filter's lists; keep a list that has no others."""
+    """Return the filter without the values of lists that no row has, so that it is short.
+
+    {"lang": ["fra"], "paradigm": ["prep", "prep_anim"]} becomes {"lang": "fra", "paradigm": "prep"}
+    if no row has prep_anim. A list without any value of the rows stays.
+    """
     narrow = dict(where)
     for column, values in where.items():
         listed = values if isinstance(values, list) else []
@@ -209,7 +212,7 @@ class Selection:
     constructions: Sequence[str]
     """Selected constructions, including those without accuracies."""
     one_more: bool
-    """True if the accuracy counts one more right pair in each paradigm (see ``with_more``)."""
+    """True if accuracy is computed as if each paradigm had one more right pair (``with_more``)."""
 
     @property
     def complete(self) -> bool:
@@ -250,8 +253,8 @@ class Accuracies:
     ) -> Selection:
         """Select accuracies of a series of models on languages and constructions.
 
-        For LSTMs these are the paradigms with animate nouns, unless ``constructions`` names another
-        paradigm ("prep_inanim"). Printed accuracies all have the labels' method.
+        LSTMs have paradigms with animate nouns only, as in the paper, unless ``constructions``
+        names a paradigm ("prep_inanim"). Printed accuracies all have the labels' method.
         """
         selected = _as_list(constructions)
         masked = series in (BERT, MBERT)
@@ -271,7 +274,7 @@ class Accuracies:
         one_more = self.labels.facts.get("clams_counting") == "published" and not masked
         return Selection(rows, narrowed(rows, where), selected, one_more)
 
-    def select_shared(
+    def select_common(
         self,
         series: str,
         langs: Collection[str],
@@ -281,11 +284,12 @@ class Accuracies:
         """Select accuracies on the constructions that all ``langs`` have; None if there is none."""
         rows = self.select(series, langs, constructions, phenomena).rows
         construction_of_row = rows["paradigm"].map(construction_of)
-        shared = []
+        common = []
         for construction in constructions:
-            if {*langs} <= {*rows["lang"][construction_of_row == construction]}:
-                shared.append(construction)
-        return self.select(series, langs, shared, phenomena) if shared else None
+            langs_with_it = {*rows["lang"][construction_of_row == construction]}
+            if langs_with_it.issuperset(langs):
+                common.append(construction)
+        return self.select(series, langs, common, phenomena) if common else None
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> Accuracies:
@@ -296,7 +300,8 @@ def read_accuracies(tables: Tables, labels: Labels) -> Accuracies:
 Measure = Callable[[Selection, Place, Place], Cell | None]
 """Function that makes a cell of a selection, or None if the selection lacks accuracies.
 
-Arguments: the selection, the cell's (row, column), and that of the printed number it stands for."""
+Arguments: the selection, titles of the cell's row and column, and the (row, column) keys of the
+paper's number that the cell is compared with (``stands_for``)."""
 
 
 def accuracy(selection: Selection, cell_key: Place, stands_for: Place) -> Cell | None:
@@ -305,6 +310,7 @@ def accuracy(selection: Selection, cell_key: Place, stands_for: Place) -> Cell |
     if rows.empty:
         return None
     correct, n = rows["correct"].sum(), int(rows["n"].sum())
+    # Judgements by several seeds are not independent, so they have no such interval.
     low, high = wilson(correct, n) if rows["model"].nunique() == 1 else (None, None)
     added = len(rows) if selection.one_more else 0
     value = float((correct + added) / (n + added))
@@ -378,11 +384,11 @@ class Grid:
         the grid's rows by rows such as averages, whose cells are each about all constructions.
         """
         cells = []
-        for (key, title), column in product((overall or self.rows).items(), self.columns):
+        rows = overall or self.rows
+        for (key, title), column in product(rows.items(), self.columns):
             constructions = self.rows if overall else key
-            selection = accuracies.select(
-                column.series, column.lang, constructions, self.phenomenon
-            )
+            selected = (column.series, column.lang, constructions, self.phenomenon)
+            selection = accuracies.select(*selected)
             cells.append(measure(selection, (title, column.name), (key, column.key)))
         return [cell for cell in cells if cell is not None]
 
@@ -458,9 +464,9 @@ def table_of(
 
 
 def stand_ins(labels: Labels, cells: Iterable[Cell], *series_names: str) -> list[str]:
-    """Return for a caption the names of models that stand in for the paper's model of a series.
+    """Return for a caption the models that ``cells`` show in place of the paper's models.
 
-    ``cells``: the exhibit's; models that none of their filters has are left out.
+    An example: ["BERT tiny"] if the campaign has it in place of "bert-base-uncased".
     """
     shown_models: set[str] = set()
     for cell in cells:

@@ -6,10 +6,9 @@ English BERT (BERT) or multilingual BERT (MBERT). A ``Grid`` (``measures``) has 
 
 A table has two forms. The measured form has the campaign's numbers. The published form
 (``labels.source == "published"``) has the paper's numbers, and numbers computed from these or from
-the released sets. Hidden cells (``printed=False``) are in the table's CSV file only. The
-``stands_for`` of a cell has the keys of the paper's number that the cell is compared with: (row,
-column), such as ("subj_rel", "fra clams-lstm-mono"). Its own row and column are titles: ("Across
-subject rel. clause", "French Mono").
+the released sets. Hidden cells (``printed=False``) are in the table's CSV file only. The row and
+column of a cell are titles: ("Across subject rel. clause", "French Mono"). ``stands_for`` has the
+keys of the paper's number with which the cell is compared: ("subj_rel", "fra clams-lstm-mono").
 
 Three tables are ours: pairs that LSTMs could judge (``lstm_sets``), all English sets of Marvin and
 Linzen 2018 (``english``), and the effects of ways of counting (``variants``).
@@ -41,7 +40,7 @@ from blimpworks.papers.clams.paper import BERT, MBERT, MONO, MULTI, PRINTED_MODE
 from blimpworks.tables import EVALUATION_SETS, ITEMS, PERPLEXITIES, read_table
 
 ENG, MBERT_KEY = "eng", PRINTED_MODELS[MBERT]
-"""Columns of multilingual BERT's English numbers, in Table 2 and in Table 3."""
+"""Keys of the column that Table 2 and Table 3 both have: multilingual BERT on English."""
 PRINTED_ENGLISH_SETS = ENGLISH_SETS[:2]
 """Phenomena of Tables 3 and 7: agreement and reflexives."""
 
@@ -49,10 +48,10 @@ PRINTED_ENGLISH_SETS = ENGLISH_SETS[:2]
 def _hidden_copies(
     tables: shared.Tables, grid: Grid, exhibit: str, column: str, title: str, compared_column: str
 ) -> list[Cell]:
-    """Make hidden cells of the numbers in a ``column`` of another table of the paper.
+    """Make hidden cells of the numbers in a ``column`` of another table (``exhibit``) of the paper.
 
-    ``exhibit``: the other table; ``title``: column of the hidden cells; ``compared_column``: key of
-    the column of this table that should have the same numbers.
+    ``title``: column of the hidden cells; ``compared_column``: key of the column of the table at
+    hand that should have the same numbers.
     """
     cells = grid.printed(tables, exhibit, columns={column: title})
     return [replace(c, printed=False, stands_for=(c.where["row"], compared_column)) for c in cells]
@@ -170,10 +169,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
 def measure_gain(
     selection: measures.Selection, cell_key: shared.Place, stands_for: shared.Place
 ) -> Cell | None:
-    """Make the cell of the gain by a capital first letter; None without all accuracies.
-
-    ``selection``: accuracies on the same sets without (AGREEMENT) and with a capital first letter.
-    """
+    """Make the cell of the gain by a capital first letter; None without accuracies of both."""
     if selection.rows["phenomenon"].nunique() < 2 or not selection.complete:
         return None
     return with_sign(selection.cell(cell_key, measures.GAIN, stands_for=stands_for))
@@ -235,20 +231,20 @@ def english(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of the LSTMs' accuracy on each English set, with reflexives and NPIs."""
     accuracies = measures.read_accuracies(tables, labels)
     english_rows = accuracies.rows[accuracies.rows["lang"] == ENG]
-    # A set is called after its construction, with the type of nouns if there is a set of each.
-    suffixes = {"": "", clams.ANIMATE: ", animate", clams.INANIMATE: ", inanimate"}
+    # {ending of paradigms: ending of titles, if a construction has a set for each type of nouns}
+    noun_types = {"": "", clams.ANIMATE: ", animate", clams.INANIMATE: ", inanimate"}
     phenomena = []
     for phenomenon, title, names in ENGLISH_SETS:
         scored_sets = {*english_rows["paradigm"][english_rows["phenomenon"] == phenomenon]}
         row_titles: dict[str, str] = {}  # {"prep_anim": "Across prepositional phrase, animate"}
         for construction, name in names.items():
-            endings = [ending for ending in suffixes if construction + ending in scored_sets]
+            endings = [ending for ending in noun_types if construction + ending in scored_sets]
             for ending in endings:
-                suffix = suffixes[ending] if len(endings) > 1 else ""
-                row_titles[construction + ending] = name + suffix
+                noun_type = noun_types[ending] if len(endings) > 1 else ""
+                row_titles[construction + ending] = name + noun_type
         phenomena.append((phenomenon, title, row_titles))
     columns = measures.columns_of({ENG: ""}, LSTM_SERIES)
-    # ``by_phenomenon`` replaces this suffix for other phenomena.
+    # Each section has columns of its own names. ``by_phenomenon`` names those of other phenomena.
     columns = [replace(column, suffix=f", {AGREEMENT}") for column in columns]
     grids = measures.by_phenomenon(columns, phenomena)
     cells: list[Cell] = []
@@ -264,7 +260,7 @@ def english(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 COUNTINGS = read_cells(Path(__file__).with_name("countings.tsv"))
 """Ways to compute the accuracy (c + added) ÷ (n + added) of a set with c of n items right. A tie
-counts as "right" or "half" (``tie_policy``). The last is ``variant: corrected`` of the settings."""
+counts as "right" or "half" (``tie_policy``). The last row is the settings' variant "corrected"."""
 
 
 def variants(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -319,27 +315,11 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Make Table 6: number of minimal sets with animate nouns, by construction and language.
-
-    The published form has hidden cells with the sizes of the released sets.
-    """
+    """Make Table 6: number of minimal sets with animate nouns, by construction and language."""
     languages = measures.shown_languages(labels).items()
     grid = Grid([measures.SeriesColumn(lang, "", ("", name), lang) for lang, name in languages])
     if labels.source == "published":
-        cells, sets = grid.printed(tables, "table6"), read_sets(tables)
-        # Sizes of the released sets, by (row, column) of the paper's number.
-        sizes: dict[shared.Place, Cell] = {}
-        for (key, row), column in product(grid.rows.items(), [] if sets.empty else grid.columns):
-            where = {"lang": column.lang, "paradigm": clams.paradigms(key, inanimate=False)}
-            cell_key, stands_for = (row, f"{column.name}, released"), (key, column.key)
-            cell = shared.formula_cell(sets, cell_key, N_SUM, SETS, where, ".0f")
-            sizes[stands_for] = replace(cell, stands_for=stands_for, printed=False)
-        # Number of printed sizes that the released sets have too; None without released sets.
-        same = None
-        if sizes:
-            same = sum(sizes[c.stands_for].value == c.value for c in cells if c.stands_for in sizes)
-        description = describe("table6_published", same=same, total=len(cells))
-        return measures.table_of(description, [*cells, *sizes.values()], [grid])
+        return _published_table6(tables, grid)
     cells = []
     for path in tables["items"]:
         items = read_table(ITEMS, path, ["lang", "phenomenon", "paradigm"]).to_pandas()
@@ -352,6 +332,24 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
                 cell = Cell(row, column.name, n, str(n), COUNT, "items", where, n)
                 cells.append(replace(cell, stands_for=(key, column.key)))
     return measures.table_of(describe("table6"), cells, [grid])
+
+
+def _published_table6(tables: shared.Tables, grid: Grid) -> Exhibit:
+    """Make Table 6 as printed, with hidden cells of the released sets' sizes."""
+    cells, sets = grid.printed(tables, "table6"), read_sets(tables)
+    if sets.empty:
+        description = describe("table6_published", same=None, total=len(cells))
+        return measures.table_of(description, cells, [grid])
+    released: dict[shared.Place | None, Cell] = {}  # by keys of the paper's number
+    for (key, row), column in product(grid.rows.items(), grid.columns):
+        where = {"lang": column.lang, "paradigm": clams.paradigms(key, inanimate=False)}
+        cell_key, stands_for = (row, f"{column.name}, released"), (key, column.key)
+        cell = shared.formula_cell(sets, cell_key, N_SUM, SETS, where, ".0f")
+        released[stands_for] = replace(cell, stands_for=stands_for, printed=False)
+    # Number of printed sizes that the released sets have too.
+    same = sum(released[cell.stands_for].value == cell.value for cell in cells)
+    description = describe("table6_published", same=same, total=len(cells))
+    return measures.table_of(description, [*cells, *released.values()], [grid])
 
 
 def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -371,35 +369,40 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     published = labels.source == "published"
     stand_ins = measures.stand_ins(labels, cells, BERT, MBERT)
     description = describe("table7", published=published, empty=not cells, stand_ins=stand_ins)
-    if not published:
-        return measures.table_of(description, cells, grids)
+    if published:
+        cells += _recompute_table7(tables, grids)
+    return measures.table_of(description, cells, grids)
+
+
+def _recompute_table7(tables: shared.Tables, grids: Sequence[Grid]) -> Iterator[Cell]:
+    """Yield hidden cells that explain Table 7 by the focus words in a model's vocabulary."""
     printed = shared.read_printed(tables)
     printed = printed[printed["exhibit"].isin(["table6", "table7"]) & printed["value"].notna()]
-    # {(row, column) of the paper's number: titles of row and column}
+    # {keys of the paper's number: titles of row and column}
     titles: dict[shared.Place, shared.Place] = {}
     for grid in grids:
         for (key, row), column in product(grid.rows.items(), grid.columns):
             titles[key, column.key] = (row, column.name)
     sets = read_sets(tables)
-    for column in columns:
-        of_lang = sets[sets["lang"] == column.lang]
-        computed = (
-            _from_words(printed, of_lang, column) if len(sets) else _from_share(printed, column)
-        )
+    for column in grids[0].columns:
+        if sets.empty:
+            computed = _estimate_from_table6(printed, column)
+        else:
+            computed = _count_from_words(printed, sets[sets["lang"] == column.lang], column)
         for cell in computed:
-            row, column_title = titles[cell.row, column.key]
-            hidden = replace(cell, printed=False, stands_for=(cell.row, column.key))
-            cells.append(replace(hidden, row=row, column=f"{column_title}, from the vocabulary"))
-    return measures.table_of(description, cells, grids)
+            stands_for = (cell.row, cell.column)
+            row, column_title = titles[stands_for]
+            hidden = replace(cell, printed=False, stands_for=stands_for)
+            yield replace(hidden, row=row, column=f"{column_title}, from the vocabulary")
 
 
-def _from_words(
+def _count_from_words(
     printed: pd.DataFrame, sets: pd.DataFrame, column: measures.SeriesColumn
 ) -> Iterator[Cell]:
     """Count each construction's sets with the focus words that explain a column of Table 7 best.
 
-    ``printed``: the paper's numbers; ``sets``: the column's language in ``read_sets``. Yield the
-    cells of computed numbers, in rows called as constructions.
+    ``printed``: the paper's numbers; ``sets``: the column's language in ``read_sets``. Yield cells
+    with the keys of the paper's numbers as row and column.
     """
     numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
     sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
@@ -419,11 +422,11 @@ obj_rel_across and prep have inanimate nouns too, with verbs that simple agreeme
 """
 
 
-def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> Iterator[Cell]:
+def _estimate_from_table6(printed: pd.DataFrame, column: measures.SeriesColumn) -> Iterator[Cell]:
     """Estimate numbers of Table 7 from Table 6, for want of the released sets.
 
-    A model skips sets by their focus words. The share of simple agreement's sets that it scored is
-    thus expected of each construction with these focus words. Yield cells as ``_from_words`` does.
+    A model skips sets by their focus words. So it should have scored the same share of sets in each
+    construction that has the focus words of simple agreement. Yield cells as ``_count_from_words``.
     """
     numbers = printed.set_index(["exhibit", "row", "column"])["value"]
     scored = numbers.get(("table7", SIMPLE, column.key))
@@ -448,8 +451,9 @@ def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list
 
     ``scored_sets`` is the printed number of sets by construction. It should be the sum of n in
     ``sets`` over the focus words in the vocabulary, because the paper skips other sets (appendix
-    D). All subsets of words are tried. The result is the subset that gives the printed numbers of
-    the most constructions; among equal subsets, the smallest is chosen, then the first.
+    D). With n = 10 for "laugh/laughs", n = 5 for "is/are", and 10 scored sets, the vocabulary has
+    "laugh/laughs" alone. All subsets of words are tried. The result is the subset that gives the
+    printed numbers of the most constructions; among equal subsets, the smallest, then the first.
     Raises ValueError for more than ``MOST_FOCUS_WORDS`` words.
     """
     wide = sets.pivot_table(index="construction", columns="focus", values="n", aggfunc="sum")
@@ -457,10 +461,12 @@ def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list
     focus_words = [str(word) for word in wide.columns]
     if len(focus_words) > MOST_FOCUS_WORDS:
         raise ValueError(f"{len(focus_words)} focus words are more than {MOST_FOCUS_WORDS}")
-    # ``subsets`` [subset, word] is 1 for the words in a subset: row i has the binary digits of i.
+    # Row i has the binary digits of i: [[0, 0], [1, 0], [0, 1], [1, 1]] are the subsets of two
+    # words, with 1 for a word in the subset.
     n = len(focus_words)
     subsets = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.int64)
-    matched = (subsets @ counts.T == np.array([*scored_sets.values()])).sum(axis=1)
+    sums = subsets @ counts.T  # [subset, construction]
+    matches = (sums == [*scored_sets.values()]).sum(axis=1)
     # Most matches, then fewest words, then the first subset: lexsort's last key decides first.
-    best = np.lexsort((subsets.sum(axis=1), -matched))[0]
+    best = np.lexsort((subsets.sum(axis=1), -matches))[0]
     return [word for word, is_in in zip(focus_words, subsets[best], strict=True) if is_in]

@@ -37,16 +37,15 @@ def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
     lines = text.removesuffix("\n").split("\n") if text else []
     if not lines:
         raise UserError(f"{path} has no pair; expected an evaluation set of CLAMS.")
-    good: str | None = None
+    good, previous_verdict = "", "False"
     for line, entry in enumerate(lines, start=1):
         verdict, _, sentence = entry.partition("\t")
         if "\t" in sentence or sentence.isspace():
             sentence = ""
-        # A True line is first, or follows a False line.
-        may_begin = good is None or lines[line - 2].startswith("False")
-        if verdict == "True" and sentence and may_begin and line < len(lines):
+        begins_set = verdict == "True" and previous_verdict == "False" and line < len(lines)
+        if begins_set and sentence:
             good = sentence
-        elif verdict == "False" and sentence and good is not None:
+        elif verdict == "False" and good and sentence:
             if line == len(lines) and not text.endswith("\n"):
                 _check_last(path, lines, (good, sentence))
             yield line, (good, sentence)
@@ -55,12 +54,14 @@ def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
                 f"{path}:{line}: {entry.rstrip()!r:.90} is not part of an evaluation set; expected "
                 "True or False, a tab and a sentence; first True, and False after each True."
             )
+        previous_verdict = verdict
 
 
 def _check_last(path: Path, lines: Sequence[str], pair: Pair) -> None:
     """Raise UserError if the last sentence, which has no line end, seems cut off.
 
-    It then has a word that is new in the file, or fewer words than its grammatical sentence.
+    A cut sentence lacks words that its grammatical sentence has, or ends in a piece of a word. Such
+    a piece is new in the file, whose sentences have few words in many combinations.
     """
     good, bad = (sentence.split(" ") for sentence in pair)
     line_words = {word for line in lines[:-1] for word in line.partition("\t")[2].split(" ")}
@@ -72,11 +73,13 @@ def _check_last(path: Path, lines: Sequence[str], pair: Pair) -> None:
 
 
 def focus_of(pair: Pair) -> str | None:
-    """Return the two words in which a pair differs, as ``laugh/laughs``; None for more words."""
+    """Return the two words in which a pair differs, such as ``laugh/laughs``; None for more."""
     good, bad = (sentence.split() for sentence in pair)
     if len(good) != len(bad):
         return None
-    differing = [pair for pair in zip(good, bad, strict=True) if pair[0] != pair[1]]
+    differing = [
+        (first, second) for first, second in zip(good, bad, strict=True) if first != second
+    ]
     return "/".join(sorted(differing[0])) if len(differing) == 1 else None
 
 
@@ -85,7 +88,7 @@ def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
     rows: list[dict[str, Any]] = []
     for lang, path in sets:
         counts = Counter(focus_of(pair) for _, pair in read_pairs(path))
-        for focus in sorted(counts, key=lambda focus: focus or ""):
+        for focus in sorted(counts, key=lambda focus: focus or ""):  # None first
             n = counts[focus]
             rows.append({"lang": lang, "paradigm": path.stem, "focus": focus, "n": n})
     write_rows(rows, EVALUATION_SETS, output)
@@ -98,7 +101,10 @@ ITEM_SCHEMA = read_schema(__file__, "schemas/items.tsv", ITEMS)
 
 
 def capitalise(sentence: str, *, lower_rest: bool) -> str:
-    """Capitalise the first letter; ``lower_rest`` lower-cases the rest of the first word."""
+    """Capitalise the first letter; ``lower_rest`` lower-cases the rest of the first word.
+
+    "iPods play" becomes "Ipods play" with ``lower_rest``, and else "IPods play".
+    """
     word, space, further = sentence.partition(" ")
     word = word.capitalize() if lower_rest else word[:1].upper() + word[1:]
     return word + space + further
@@ -127,8 +133,9 @@ def build_items(
 ) -> dict[str, int]:
     """Write a language's items, one for each ungrammatical sentence; return numbers of pairs.
 
-    Warns of pairs whose ungrammatical sentence is also their grammatical one ("identical"), or the
-    grammatical one of another pair ("contradictory"): only a tie can make a model right on these.
+    The numbers are {"pairs": …, "identical": …, "contradictory": …}, with a warning if needed. The
+    ungrammatical sentence of an identical pair is also the pair's grammatical sentence. That of a
+    contradictory pair is the grammatical sentence of another pair.
     """
     counts = Counter(dict.fromkeys(("pairs", "identical", "contradictory"), 0))
     rows: list[dict[str, Any]] = []

@@ -31,6 +31,7 @@ def _group(name: str) -> dict[str, str]:
 CONSTRUCTIONS = _group("all")
 """Names of the seven constructions of all languages, in the order of Table 1."""
 ENGLISH, ENGLISH_REFLEXIVES = _group("english"), _group("reflexives")
+"""Names of the English constructions of Table 3, those of agreement and those of reflexives."""
 ENGLISH_SETS = (
     (AGREEMENT, "Subject-verb agreement", ENGLISH),
     (REFLEXIVES, "Reflexive anaphora", ENGLISH_REFLEXIVES),
@@ -139,10 +140,10 @@ def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
     # generated sets are expected to have the sizes of the released sets.
     if lang == "eng" and lang in options.grammars:
         sets, pairs = OURS
-    largest_set = options.per_paradigm or pairs
-    number = min(pairs, largest_set * sets)
+    most_per_set = options.per_paradigm or pairs
+    number = min(pairs, most_per_set * sets)
     # Pairs of Table 1's constructions are judged with capitals too; Hebrew has no capitals.
     if options.capitals and lang != "heb":
         sets_with_capitals, pairs_with_capitals = OURS
-        number += min(pairs, pairs_with_capitals, largest_set * sets_with_capitals)
+        number += min(pairs, pairs_with_capitals, most_per_set * sets_with_capitals)
     return number

@@ -164,11 +164,9 @@ def _published_table3(computed: Sequence[Cell], tables: shared.Tables, labels: L
     incomplete = []
     for key, column_filter in _column_filters(tables, labels).items():
         expected_count = sum(lang in labels.languages for lang in column_filter["lang"])
-        counts: set[int] = set()  # of languages, in the cells of the column
-        for cell in computed:
-            if cell.column == TABLE3_NAMES[key]:
-                lang = cell.where["lang"]
-                counts.add(len(lang) if isinstance(lang, list) else 1)
+        filters = [cell.where["lang"] for cell in computed if cell.column == TABLE3_NAMES[key]]
+        # Numbers of languages in the cells of the column; a filter is a language or a list.
+        counts = {len(lang) if isinstance(lang, list) else 1 for lang in filters}
         if counts and counts != {expected_count}:
             span = "–".join(map(str, sorted({min(counts), max(counts)})))
             incomplete.append(f"{TABLE3_HEADS[key][1]} {span} of {expected_count}")
@@ -349,17 +347,13 @@ def _comparison_cells(tables: shared.Tables, labels: Labels) -> Iterator[Cell]:
                 yield replace(cell, text=text, n=n, stands_for=(printed_row, f"{group} share"))
 
 
-MEASURED: Mapping[shared.Place, tuple[str, Formula, Mapping[str, str]]] = {
+MEASURED: dict[shared.Place, tuple[str, Formula, Mapping[str, str]]] = {
     ("data", "pairs"): ("MultiBLiMP 1.0: pairs", COUNT, {}),
     ("data", "languages"): ("MultiBLiMP 1.0: languages", LANGS, {}),
-} | {
-    (key, "languages"): (
-        f"{name} agreement: languages",
-        measures.LANGUAGE_COUNT,
-        {"phenomenon": key},
-    )
-    for key, name in (("sv#", "Subject-verb number"), ("spP", "Subject-participle person"))
 }
+for _key, _name in (("sv#", "Subject-verb number"), ("spP", "Subject-participle person")):
+    _title = f"{_name} agreement: languages"
+    MEASURED[_key, "languages"] = (_title, measures.LANGUAGE_COUNT, {"phenomenon": _key})
 """Title, formula and filter of the campaign's items, keyed by printed row and column."""
 
 

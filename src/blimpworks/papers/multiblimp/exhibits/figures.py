@@ -8,7 +8,7 @@ curve of Figure 1 and these regressions.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -30,13 +30,12 @@ from blimpworks.tables import REGRESSIONS, RESIDUALS
 
 MOST_NAMES = 14
 """Most languages that Figure 1 names; it names the languages furthest from the curve."""
-OFFSETS = [
-    ((0, 4), "center", "bottom"),
-    ((0, -4), "center", "top"),
-    ((4, 0), "left", "center"),
-    ((-4, 0), "right", "center"),
-]
-"""Positions of a name around its point: offset (x, y) in points, and alignment of the text."""
+Side = tuple[tuple[int, int], str, str]
+"""Position of a name beside its point: offset (x, y) in points, and alignment of the text."""
+ABOVE: Side = ((0, 4), "center", "bottom")
+BELOW: Side = ((0, -4), "center", "top")
+RIGHT: Side = ((4, 0), "left", "center")
+LEFT: Side = ((-4, 0), "right", "center")
 MOST_TICKS = 10
 """Most sizes on the axis of Figure 5."""
 FULL_COLOUR = 20.0
@@ -44,27 +43,27 @@ FULL_COLOUR = 20.0
 DIVERGING = LinearSegmentedColormap.from_list("deviation", [style.ORANGE, "#DDDDDD", style.BLUE])
 
 
-def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> None:
-    """Write the names of ``points`` where they cover no other name, and none of ``all_points``.
+def _name_points(
+    axes: Axes, points: pd.DataFrame, sides: Mapping[str, Sequence[Side]], size: float
+) -> None:
+    """Name points of a finished figure, where the name covers no other name and no point.
 
-    Rows are languages, with ``RANKED_BY``, accuracy, and residual: the distance above the curve.
+    ``points`` has x and y of all points, by name. ``sides`` has the points to name, the most
+    important first, and the sides to try: {"Dutch": [ABOVE, BELOW]}. ``size`` is that of letters.
     """
-    axes.margins(y=0.1)
     take_literally(axes.figure)  # type: ignore[arg-type]
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
-    pixel_points = axes.transData.transform(all_points[[RANKED_BY, "accuracy"]].to_numpy(float))
+    pixel_points = axes.transData.transform(points.to_numpy(float))
     taken_boxes = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in pixel_points]
-    above, below, *beside = OFFSETS
-    for name, point in points.iterrows():
-        # The name is tried first on the side away from the curve.
-        first_offsets = [above, below] if point["residual"] > 0 else [below, above]
-        for offset, horizontal, vertical in [*first_offsets, *beside]:
+    for name, sides_of_name in sides.items():
+        x, y = points.loc[name]
+        for offset, horizontal, vertical in sides_of_name:
             text = axes.annotate(
-                str(name), (point[RANKED_BY], point["accuracy"]), offset, fontsize=5.5,
-                textcoords="offset points", ha=horizontal, va=vertical,
+                name, (x, y), offset, fontsize=size, textcoords="offset points", ha=horizontal,
+                va=vertical,
             )  # fmt: skip
-            box = text.get_window_extent()
-            if not any(box.overlaps(taken_box) for taken_box in taken_boxes):
+            box = text.get_window_extent().padded(1)
+            if box.x0 > axes.bbox.x0 and not any(map(box.overlaps, taken_boxes)):
                 taken_boxes.append(box)
                 break
             text.remove()
@@ -120,8 +119,13 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
             axes.plot(10**x, y, color=style.GREY, lw=1)
             label = "deviation from the curve (points)"
             figure.colorbar(dots, ax=axes, label=label, pad=0.02, aspect=30, extend="both")
+        axes.margins(y=0.1)
         furthest = points["residual"].abs().sort_values(ascending=False).index[:MOST_NAMES]
-        _name_points(axes, points.loc[furthest], points)
+        # A name is tried first on the side away from the curve.
+        above_first, below_first = [ABOVE, BELOW, RIGHT, LEFT], [BELOW, ABOVE, RIGHT, LEFT]
+        is_above = points["residual"][furthest] > 0
+        sides = {str(n): above_first if above else below_first for n, above in is_above.items()}
+        _name_points(axes, points[[RANKED_BY, "accuracy"]], sides, 5.5)
     else:
         style.say(axes, "no counts of characters by language:\nGlotCC's are not in print")
     above = int((points["residual"] > 0).sum())
@@ -189,9 +193,9 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
         axes.set_xscale("log")
         low, high = axes.get_xlim()
         powers_of_two = [2.0**n for n in range(-14, 11) if low <= 2.0**n <= high]
-        ticks = powers_of_two[:: 1 + len(powers_of_two) // MOST_TICKS]
+        every = 1 + len(powers_of_two) // MOST_TICKS
         sizes = sorted({*sized_points["parameters"]})
-        axes.set_xticks(ticks if len(sizes) > 2 else sizes)
+        axes.set_xticks(powers_of_two[::every] if len(sizes) > 2 else sizes)
         axes.xaxis.set_major_formatter(lambda tick, _: shared.size_text(tick))
         axes.minorticks_off()
         axes.set_xlim(low, high)
@@ -209,10 +213,8 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
     return Exhibit(**description, cells=[*cells.values()], figure=figure)
 
 
-MOST_PANEL_NAMES, MOST_TRIED = 6, 12
-"""Most languages named in a panel, and most that are tried, beginning furthest from the line."""
-NAME_WIDTH = 15
-"""Width of a name in percentage points."""
+MOST_PANEL_NAMES = 10
+"""Most languages that a panel of Figure 6 names, those furthest from the line."""
 
 
 def _draw_panel(
@@ -220,7 +222,6 @@ def _draw_panel(
     accuracies: pd.DataFrame,
     names: Sequence[str],
     filled: Sequence[str],
-    labels: Labels,
     lowest_of_all: float,
 ) -> str:
     """Draw accuracies of two models against each other; return a description of the panel.
@@ -248,42 +249,8 @@ def _draw_panel(
     ticks = range(step * math.ceil(limits[0] / step), 101, step)
     axes.set(xticks=ticks, yticks=ticks)
     axes.set_aspect("equal")
-    _name_furthest(axes, accuracies, labels)
     legend = f", filled: languages of {names[1]}" if in_group.any() else ""
     return f"{len(accuracies)} languages{legend}"
-
-
-def _name_furthest(axes: Axes, accuracies: pd.DataFrame, labels: Labels) -> None:
-    """Name the languages furthest from equal accuracy, on the side of the point away from the line.
-
-    Among few points, a name that would cover another is put on the other side if it is free there.
-    Otherwise a name that would cover another is left out.
-    """
-    gap = accuracies["b"] - accuracies["a"]
-    few_points = len(accuracies) <= MOST_PANEL_NAMES
-    # Coordinates [percent] and side (-1: left, 1: right) of each name so far.
-    named_points: list[tuple[float, float, int]] = []
-    for lang in gap.abs().sort_values(ascending=False, kind="stable").index[:MOST_TRIED]:
-        if len(named_points) == MOST_PANEL_NAMES:
-            break
-        x, y = accuracies.loc[lang]
-        name = labels.languages[str(lang)]
-        # The side away from the line is the left above it, but no name begins left of the axes.
-        away = -1 if gap[lang] > 0 and x > axes.get_xlim()[0] + NAME_WIDTH else 1
-        # A letter is about a percentage point wide. Among many points, a name takes its whole line.
-        reach = len(name) + 2 if few_points else math.inf
-        for side in (away, -away) if few_points else (away,):
-            covered = [
-                named_side == side and abs(x - named_x) < reach and abs(y - named_y) <= 4
-                for named_x, named_y, named_side in named_points
-            ]
-            if not any(covered):
-                named_points.append((x, y, side))
-                axes.annotate(
-                    name, (x, y), (4 * side, 0), textcoords="offset points",
-                    ha="right" if side < 0 else "left", va="center", size=style.SMALL,
-                )  # fmt: skip
-                break
 
 
 def fig6(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -302,6 +269,7 @@ def fig6(tables: shared.Tables, labels: Labels) -> Exhibit:
     # {(row, column): cell}, because panels share models; there are at most four panels.
     cells: dict[tuple[str, str], Cell] = {}
     texts = []
+    drawn_panels: list[tuple[Axes, pd.DataFrame]] = []
     for letter, axes, (*models, group) in zip("abcd", grid, panels, strict=False):
         names = [labels.models[model] for model in models]
         rows_by_model = [rows[rows["model"] == model] for model in models]
@@ -314,7 +282,8 @@ def fig6(tables: shared.Tables, labels: Labels) -> Exhibit:
             columns = [of_model["accuracy"] for of_model in rows_by_model]
             joint_accuracies = 100 * pd.concat(columns, axis=1, join="inner", keys=["a", "b"])
             members = labels.facts["groups"].get(group, [])
-            text = _draw_panel(axes, joint_accuracies, names, members, labels, lowest)
+            text = _draw_panel(axes, joint_accuracies, names, members, lowest)
+            drawn_panels.append((axes, joint_accuracies.rename(index=labels.languages)))
         texts.append(f"{letter}: {text}" if count > 1 else text)
         if count > 1:
             axes.set_title(f"{letter})", loc="left")
@@ -322,6 +291,12 @@ def fig6(tables: shared.Tables, labels: Labels) -> Exhibit:
             for lang in of_model["lang"]:
                 cell_key = (labels.languages[lang], name)
                 cells[cell_key] = measures.accuracy_cell(of_model.loc[[lang]], cell_key, labels)
+    for axes, points in drawn_panels:
+        gap = points["b"] - points["a"]
+        furthest = gap.abs().sort_values(ascending=False, kind="stable").index[:MOST_PANEL_NAMES]
+        # A name is tried first on the side away from the line of equal accuracy.
+        sides = {str(n): [LEFT, RIGHT] if gap[n] > 0 else [RIGHT, LEFT] for n in furthest}
+        _name_points(axes, points, sides, style.SMALL)
     if not panels:
         style.say(grid[0], "a single model")
         texts.append("the campaign has no two models to compare")

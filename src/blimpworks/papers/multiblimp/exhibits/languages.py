@@ -86,7 +86,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     counts = counts.assign(total=counts.sum(axis=1))
     counts = counts[counts["total"] > 0]
     counts = counts.sort_values(["total", *counts.columns[:-1]], ascending=False, kind="stable")
-    # Panels below each other, with as many languages each.
+    # Panels below each other, with equal numbers of languages (the last panel may have fewer).
     panel_count = max(1, math.ceil(len(counts) / PER_PANEL))
     per_panel = max(1, math.ceil(len(counts) / panel_count))
     width = min(style.PAGE_INCHES, max(style.COLUMN_INCHES, 0.16 * per_panel + 1))
@@ -133,7 +133,7 @@ def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:
 def _write_numbers(
     axes: Axes, points: Sequence[tuple[int, float]], size: float, lines: int
 ) -> None:
-    """Write the numbers of ``points``, (line, number), beside them in axes of so many ``lines``."""
+    """Write numbers beside ``points``, (line, number), in axes with this number of ``lines``."""
     axes.set_ylim(lines - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)

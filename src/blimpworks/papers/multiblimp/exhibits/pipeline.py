@@ -135,27 +135,25 @@ def _total_width(columns: Sequence[WordColumn]) -> float:
 
 
 def fitting(columns: Sequence[WordColumn], needed: set[int], width: float) -> list[WordColumn]:
-    """Keep the ``needed`` words, and as many words next to them as fit, with ellipses between.
-
-    ``width`` is the width [points] that the kept columns may take.
-    """
+    """Keep the ``needed`` words, and neighbours that fit into ``width`` [points], with ellipses."""
 
     def distance(column: WordColumn) -> tuple[int, int]:
         """Return the distance [words] from the nearest needed word, and the word itself."""
         return min(abs(column.word - word) for word in needed), column.word
 
-    kept_columns = [*columns]
-    while True:
-        shortened: list[WordColumn] = []
+    # Leave out more and more words, the furthest first, until the others fit.
+    by_distance = sorted(columns, key=distance)
+    shortened: list[WordColumn] = []
+    for count in range(len(columns), len(needed) - 1, -1):
+        shortened = []
         for column in columns:
-            if column in kept_columns:
+            if column in by_distance[:count]:
                 shortened.append(column)
             elif not shortened or shortened[-1].word:  # no ellipsis after an ellipsis
                 shortened.append(WordColumn(0, [Run(ELLIPSIS, FORM_SIZE, FAINT)]))
-        if len(kept_columns) <= len(needed) or _total_width(shortened) <= width:
-            return shortened
-        removable = [column for column in kept_columns if column.word not in needed]
-        kept_columns.remove(max(removable, key=distance))
+        if _total_width(shortened) <= width:
+            break
+    return shortened
 
 
 @dataclass(slots=True)
@@ -225,19 +223,23 @@ class Painter:
             used_width += column.width + gap
             for run, baseline in zip(column.runs, baselines, strict=False):
                 pen.text(centre, baseline, run, "center")
-        # Arcs end above the middle of the dependent. They begin beside the middle of the head, at
-        # different distances, so that they do not meet.
         for level, word in enumerate(short_first, start=1):
-            side = 2.5 * level * (1 if centres[word] > centres[verb] else -1)
-            start, height = centres[verb] + side, ARC_STEP * level - 2
-            pen.curve((start, top), (centres[word], top), height)
-            label = Run(word_at[word]["deprel"] or "_", SMALL)
-            middle, label_width = (start + centres[word]) / 2, label.width + 4
-            pen.rectangle(middle - label.width / 2 - 2, top - height - 4, label_width, 8, "#FFFFFF")
-            pen.text(middle, top - height + 2, label, "center")
+            self._arc(level, centres[verb], centres[word], top, word_at[word]["deprel"] or "_")
         for name, baseline in zip(TREE_LINES, baselines, strict=False):
             pen.text(self.x, baseline, Run(name, SMALL, FAINT))
         self.y = baselines[-1] + 3
+
+    def _arc(self, level: int, head: float, dependent: float, y: float, relation: str) -> None:
+        """Draw an arc between two words with their middles at ``head`` and ``dependent`` [x].
+
+        It begins beside the middle of the head, by its level, so that arcs do not meet.
+        """
+        start = head + 2.5 * level * (1 if dependent > head else -1)
+        height, label = ARC_STEP * level - 2, Run(relation, SMALL)
+        self.pen.curve((start, y), (dependent, y), height)
+        middle, label_x = (start + dependent) / 2, (start + dependent - label.width) / 2
+        self.pen.rectangle(label_x - 2, y - height - 4, label.width + 4, 8, "#FFFFFF")
+        self.pen.text(middle, y - height + 2, label, "center")
 
     def _column(self, word_id: int, colour: str | None) -> WordColumn:
         """Return a word's column; only a word with a ``colour`` has its features."""

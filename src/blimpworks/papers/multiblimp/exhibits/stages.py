@@ -152,10 +152,7 @@ def _shown_entries(trace: Trace, bad_form: str) -> list[ShownEntry]:
 
 
 def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
-    """Return the rows of Figure 2's pair, or None without items. UserError for an unknown pair.
-
-    ``choice`` is the fact ``figure2`` (``facts.figure2_choice``).
-    """
+    """Return the rows of the pair that the fact ``figure2`` chooses, if any, or raise UserError."""
     # The pair and its sentence; items name a sentence by treebank, file and id.
     sentences = {
         (row["treebank"], row["file"], row["sent_id"]): row

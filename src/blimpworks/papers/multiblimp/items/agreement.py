@@ -65,7 +65,7 @@ def load_evidence(
     any_case = corrected(options, "letter_case")
     # Published, sp: the treebank's lexicon counts only without values of UniMorph.
     unimorph_first = construction == "sp" and not annotation_first
-    sources = lookup.SOURCES[:1] if annotation_first else lookup.SOURCES
+    sources = ("unimorph",) if annotation_first else lookup.SOURCES  # UniMorph is first
 
     def load(
         column: str, parts_of_speech: Sequence[str], query: lookup.Query, participles: bool
@@ -88,14 +88,14 @@ def load_evidence(
                 if annotated.get(name):
                     return words.alternatives(annotated[name])
             values: set[str] = set()
-            for loaded in lexicons:
-                inflecting = loaded.columns[feature]
+            for of_source in lexicons:
+                inflecting = of_source.columns[feature]
                 is_needed = not (unimorph_first and values)
                 if inflecting and is_needed:
-                    rows = loaded.rows.get(form, ())
+                    rows = of_source.rows.get(form, ())
                     if not rows and any_case:
-                        rows = loaded.rows.get(words.lower_case(form, lang), ())
-                    values |= lookup.collect_values(loaded, rows, query, inflecting, inflecting)
+                        rows = of_source.rows.get(words.lower_case(form, lang), ())
+                    values |= lookup.collect_values(of_source, rows, query, inflecting, inflecting)
             return values if unimorph_first else values - {words.UNDEFINED}
 
         return values_of
@@ -158,13 +158,14 @@ def run_binomial_tests(
     greater = float(bdtrc(agreeing - 1, n, null)) if agreeing else 1.0
     less = float(bdtr(agreeing, n, null))
     published = not corrected(options, "labels")
-    label = "-" if less <= threshold else "?"
-    if published and agreeing == 0:
-        label = "?"
-    elif greater <= threshold:
+    if greater <= threshold:
         label = "+"
     elif published and agreeing > 5 and agreeing / n > null:
         label = "~"
+    elif less <= threshold and not (published and agreeing == 0):
+        label = "-"
+    else:
+        label = "?"
     return greater, less, label
 
 

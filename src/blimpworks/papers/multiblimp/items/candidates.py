@@ -85,7 +85,7 @@ def _auxiliary(nodes: TreebankWords, allowed: words.RowMask, last: bool = False)
     is_auxiliary = check_each(nodes.deprel, lambda name: name == "cop" or name.startswith("aux"))
     rows = np.flatnonzero(is_auxiliary & allowed & (nodes.head >= 0))
     auxiliaries = np.full(len(nodes.head), -1)
-    # A head keeps the auxiliary that is assigned last, so the first one must come last.
+    # Of several auxiliaries of a head, the last assignment stays. For the first one, go backwards.
     rows = rows if last else rows[::-1]
     auxiliaries[nodes.head[rows]] = rows
     return auxiliaries
@@ -127,7 +127,7 @@ def _table(
     if not corrected(options, "attractor_window"):
         # As published, the word before the later of the two is no attractor.
         ends = ends - 1
-    between = [
+    attractors = [
         np.arange(start + 1, end)[attracting[start + 1 : end]]
         for start, end in zip(starts, ends, strict=True)
     ]
@@ -152,8 +152,8 @@ def _table(
             "upos": nodes.upos[inflected],
             "feats": nodes.feats[feats_of],
             "feats_of": nodes.word[feats_of],
-            "between": [nodes.word[rows] for rows in between],
-            "between_feats": [nodes.feats[rows] for rows in between],
+            "between": [nodes.word[rows] for rows in attractors],
+            "between_feats": [nodes.feats[rows] for rows in attractors],
         },
         schema=CANDIDATES.arrow(),
     )

@@ -132,7 +132,8 @@ class Paradigms:
             return "right"
         if any(share >= EXCEPTION for share in shares.values()):
             return "undecided"
-        # A form is wrong only if some other mood was checked, unless there is none to check.
+        # A form is wrong only if some other mood was checked, by the verb's own forms or by similar
+        # verbs, unless no other mood states the feature.
         moods = {row.features.get("Mood") for row in readings}
         to_check = {slot for slot in self._stating - self._incomplete if slot.mood not in moods}
         checked_by_verb = to_check - {*without_verb}
@@ -148,10 +149,10 @@ class Paradigms:
     def _share_of_ending(
         self, ending: str, slot: Slot, subject: Agreement, other_slot: Slot, other_values: Agreement
     ) -> float | None:
-        """Return the share among verbs with forms in both cells; None for fewer than ``ENOUGH``.
+        """Return the share of verbs with one form for two cells; None for fewer than ``ENOUGH``.
 
-        ``ending`` is the end of the verbs' lemmas. One cell has the values ``subject`` in ``slot``,
-        the second cell has ``other_values`` in ``other_slot``.
+        Verbs count whose lemma has this ``ending`` and that have forms in both cells. One cell has
+        the values ``subject`` in ``slot``, the second cell ``other_values`` in ``other_slot``.
         """
         share_a_form: list[bool] = []  # for each verb
         other_verbs = {} if slot == other_slot else self._verbs_by_slot.get(other_slot, {})
@@ -221,8 +222,8 @@ class Inflector:
         self.feature, self.verbs, self.subjects, self.lang = feature, verbs, subjects, lang
         self.any_case = corrected(options, "letter_case")
         self.strict = corrected(options, "other_features")
-        # The column whose values are reported ("Number" or "Number[subj]"): the treebanks' if they
-        # inflect for the feature, or else UniMorph's.
+        # The column ("Number" or "Number[subj]") from which values of forms and subjects are taken:
+        # the treebanks' column if they inflect for the feature, or else UniMorph's.
         unimorph, treebanks = (lexicon.columns[feature] for lexicon in verbs)
         self._reported = treebanks or unimorph or feature
         moods = read_cells(Path(__file__).with_name("bound_moods.tsv"))
@@ -234,19 +235,7 @@ class Inflector:
     def _trace(self, form: str, lemma: str, features: words.Bundle, subject: str) -> Trace:
         """Look a word up, with its features and its subject, and judge each other form."""
         query = lookup.query_of(dict(features))
-        lookups: dict[str, Lookup] = {}
-        other_forms: set[str] = set()
-        for source, verbs in zip(lookup.SOURCES, self.verbs, strict=True):
-            column = verbs.columns[self.feature]
-            # The treebanks' lexicon is consulted only if UniMorph has no single other form.
-            if column is None or len(other_forms) == 1:
-                continue
-            rows = lookup.find_matches(verbs, lemma, form, query, column, self.strict)
-            contrasting: list[LexiconRow] = []
-            for row in rows:
-                contrasting += lookup.find_contrasts(verbs, row, query, column, self.strict)
-            other_forms.update(row.form for row in contrasting)
-            lookups[source] = Lookup(column, rows, contrasting)
+        lookups = self._look_up(form, lemma, query)
         successful = [entry for entry in lookups.values() if entry.matches]
         if not successful:
             lower = (words.lower_case(form, self.lang), words.lower_case(lemma, self.lang))
@@ -260,7 +249,8 @@ class Inflector:
         own_values: set[str] = set()
         for entry in successful:
             own_values |= _defined(entry.matches, entry.column)
-        # The word's lexicon rows fill agreement features that the treebank leaves open.
+        # Agreement features are those of the treebank. The word's lexicon rows fill what it leaves
+        # open, and replace the features by which the sources inflect.
         agreeing_query = dict(query)
         for name in lookup.AGREEING:
             if name not in query or name in columns:
@@ -268,17 +258,9 @@ class Inflector:
                 if stated:
                     agreeing_query[name] = stated
 
-        other_query = {name: values for name, values in query.items() if name != self._reported}
         forms: dict[str, OtherForm] = {}
         for other_form in sorted({row.form for row in contrasts}):
-            # All values that the form can have in either source.
-            values: set[str] = set()
-            for verbs in self.verbs:
-                rows = [row for row in verbs.rows.get(lemma, ()) if row.form == other_form]
-                inflecting = verbs.columns[self.feature]
-                values |= lookup.collect_values(
-                    verbs, rows, other_query, self._reported, inflecting
-                )
+            values = self._values_of(other_form, lemma, query)
             objection = self._objection(form, other_form, own_values, values, subject)
             verdict: Verdict = "wrong"
             if objection is None:
@@ -288,6 +270,32 @@ class Inflector:
             forms[other_form] = OtherForm(sorted(values), objection, verdict == "undecided")
         rejected = Counter(judged.objection for judged in forms.values() if judged.objection)
         return Trace(lookups, sorted(own_values), forms, rejected if forms else {NO_FORM: 1})
+
+    def _look_up(self, form: str, lemma: str, query: Query) -> dict[str, Lookup]:
+        """Look a word up in each source; in the treebanks unless UniMorph has one other form."""
+        lookups: dict[str, Lookup] = {}
+        other_forms: set[str] = set()
+        for source, verbs in zip(lookup.SOURCES, self.verbs, strict=True):
+            column = verbs.columns[self.feature]
+            if column is None or len(other_forms) == 1:
+                continue
+            rows = lookup.find_matches(verbs, lemma, form, query, column, self.strict)
+            contrasting: list[LexiconRow] = []
+            for row in rows:
+                contrasting += lookup.find_contrasts(verbs, row, query, column, self.strict)
+            other_forms.update(row.form for row in contrasting)
+            lookups[source] = Lookup(column, rows, contrasting)
+        return lookups
+
+    def _values_of(self, form: str, lemma: str, query: Query) -> set[str]:
+        """Return all values of the agreement feature that a form can have in either source."""
+        query = {name: accepted for name, accepted in query.items() if name != self._reported}
+        values: set[str] = set()
+        for verbs in self.verbs:
+            rows = [row for row in verbs.rows.get(lemma, ()) if row.form == form]
+            inflecting = verbs.columns[self.feature]
+            values |= lookup.collect_values(verbs, rows, query, self._reported, inflecting)
+        return values
 
     def _objection(
         self, form: str, other_form: str, own_values: Set[str], values: Set[str], subject: str

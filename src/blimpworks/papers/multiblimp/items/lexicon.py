@@ -185,6 +185,18 @@ def unimorph_entries(
     return list(dict.fromkeys(entries))
 
 
+def _complete_features(feats: str) -> dict[str, str]:
+    """Parse FEATS; unmarked finite verbs are indicative and active, and a mood implies finite."""
+    features = dict(words.parse_feats(feats))
+    if features.get("VerbForm") == "Fin":
+        features.setdefault("Mood", "Ind")
+    if "Mood" in features:
+        features.setdefault("VerbForm", "Fin")
+    if features.get("VerbForm") == "Fin":
+        features.setdefault("Voice", "Act")
+    return features
+
+
 def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[LexiconEntry, int]:
     """Return {entry: frequency} of a treebank's words in lower case, without rare entries.
 
@@ -213,14 +225,7 @@ def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[
         pos = POS_OF_UPOS.get(upos or "")
         if pos is None or "_" in lemma:
             continue
-        # Unmarked finite verbs are indicative and active; unmarked words with a mood are finite.
-        ud_features = dict(words.parse_feats(feats))
-        if ud_features.get("VerbForm") == "Fin":
-            ud_features.setdefault("Mood", "Ind")
-        if "Mood" in ud_features:
-            ud_features.setdefault("VerbForm", "Fin")
-        if ud_features.get("VerbForm") == "Fin":
-            ud_features.setdefault("Voice", "Act")
+        ud_features = _complete_features(feats)
         features = [
             (name, "+".join(map(words.to_unimorph, value.split(","))))
             for name, value in ud_features.items()
@@ -236,7 +241,7 @@ def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[
         any_form = entry._replace(form="")
         highest[any_form] = max(highest[any_form], count)
     ratio = options.lexicon.form_ratio
-    dropped = {e for e, n in counts.items() if highest[e._replace(form="")] / n > ratio}
+    dropped = {e for e, count in counts.items() if highest[e._replace(form="")] / count > ratio}
     if not corrected(options, "rare_readings"):
         dropped |= _rare_bundles(counts, options.lexicon.bundle_ratio)
     kept = [entry for entry in counts if entry not in dropped]

@@ -102,6 +102,7 @@ def load_lexicon(
     """
     rows = table.filter((pc.field("source") == source) & pc.field("pos").isin([*parts_of_speech]))
     bundle_counts = Counter(rows["features"].cast(pa.string()).to_pylist())
+    # A bundle with several values of a feature ("Gender=FEM+MASC") has a reading for each.
     readings: Readings = {}
     for bundle in bundle_counts:
         feats = words.parse_feats(bundle)
@@ -122,17 +123,8 @@ def load_lexicon(
             if name in stated:
                 features.setdefault(name, value)
 
-    # Rare readings (``RARE``) are found among all rows, also those that are not needed.
-    frequency, forms = rows["frequency"], rows["form"]
-    rarity = pa.array([False] * len(rows))
-    if frequency.null_count < len(rows):
-        reading_keys = pc.binary_join_element_wise(forms, rows["features"].cast(pa.string()), "\t")
-        highest_of_form = _highest(forms, frequency)
-        highest_of_reading = _highest(reading_keys, frequency)
-        rarer = pc.greater(highest_of_form, pc.multiply(frequency, RARE))
-        rarity = pc.or_(rarer, pc.greater(highest_of_reading, frequency))
-    rows = rows.append_column("rare", rarity)
-
+    # Rare readings are found among all rows, also those that are not needed.
+    rows = rows.append_column("rare", _find_rare(rows))
     selected = rows.filter(pc.is_in(rows[key], pa.array([*needed], pa.string())))
     rows_by_word: dict[str, list[LexiconRow]] = defaultdict(list)
     cells = (selected[name].to_pylist() for name in ("lemma", "form", "features", "rare"))
@@ -141,6 +133,16 @@ def load_lexicon(
             word = lemma if key == "lemma" else form
             rows_by_word[word].append(LexiconRow(lemma, form, features, bundle, rare))
     return Lexicon(columns, stated, rows_by_word)
+
+
+def _find_rare(rows: pa.Table) -> pa.Array | pa.ChunkedArray:
+    """Return a mask of the rare readings (``RARE``); rows without frequencies have none."""
+    frequency, forms = rows["frequency"], rows["form"]
+    if frequency.null_count == len(rows):
+        return pa.array([False] * len(rows))
+    readings = pc.binary_join_element_wise(forms, rows["features"].cast(pa.string()), "\t")
+    rarer = pc.greater(_highest(forms, frequency), pc.multiply(frequency, RARE))
+    return pc.or_(rarer, pc.greater(_highest(readings, frequency), frequency))
 
 
 def _highest(keys: pa.ChunkedArray, frequency: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -198,7 +200,7 @@ def _fits(row: LexiconRow, query: Query, column: str | None) -> bool:
 
 
 def _tightest(rows: list[LexiconRow], query: Query) -> list[LexiconRow]:
-    """Select the rows with the fewest features beyond those of the query."""
+    """Select the rows that fit most tightly: with the fewest features beyond the query's."""
     surplus = [len(row.features.keys() - query.keys()) for row in rows]
     return [row for row, count in zip(rows, surplus, strict=True) if count == min(surplus)]
 

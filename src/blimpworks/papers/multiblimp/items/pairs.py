@@ -144,7 +144,8 @@ def _candidates(
 
     A verb that lacks a feature, such as Person, gets the subject's value. In the authors' code it
     keeps this value: the verb's next subject must have the same value, and the value counts where
-    the verb is an attractor. So later rows can change the features of earlier candidates.
+    the verb is an attractor. A later row of the same verb can add features to the ``verb_features``
+    of an earlier candidate, because both rows then have the same dict.
     """
     keeps_features = not corrected(options, "copied_features")
     third = corrected(options, "subject_person")
@@ -213,6 +214,13 @@ def _columns_of(
     }
 
 
+def _texts_around(position: int, units: Sequence[Unit]) -> tuple[str, str]:
+    """Return the texts before and after a unit: ("She often ", ".") for "sings"."""
+    texts = [unit.text + (" " if unit.space_after else "") for unit in units]
+    space = " " if units[position].space_after else ""
+    return "".join(texts[:position]).lstrip(), space + "".join(texts[position + 1 :])
+
+
 def pairs_of(
     rows: Iterable[Row],
     lang: str,
@@ -242,10 +250,7 @@ def pairs_of(
             counts[CONTRACTION] += 1
             continue
 
-        # The sentence is ``before``, the word that is replaced (``unit``), and ``after``.
-        spaced = [text_unit.text + (" " if text_unit.space_after else "") for text_unit in units]
-        before = "".join(spaced[:position]).lstrip()
-        after = (" " if unit.space_after else "") + "".join(spaced[position + 1 :])
+        before, after = _texts_around(position, units)
         good, start = (before + unit.text + after).rstrip(), len(before)
 
         lemma = row["lemma"].replace("_", "")
@@ -253,7 +258,7 @@ def pairs_of(
         counts.update(trace.rejected)
         columns = _columns_of(candidate, lang, phenomenon, trace, labels)
         pairs_by_sentence: dict[str, Row] = {}
-        # Such as "sing", with the values ["PL"] and no objection.
+        # A form such as "sing", judged to have the values ["PL"] and no objection.
         for form, judged in trace.forms.items():
             if judged.objection:
                 continue
@@ -318,10 +323,7 @@ def build_pairs(
     funnel: Path,
     options: MultiblimpOptions,
 ) -> dict[str, dict[str, int]]:
-    """Write all pairs of a language that pass the checks, and the funnel; return its counts.
-
-    The counts are keyed by stage ("pairs sv#") and by reason.
-    """
+    """Write a language's pairs, and the funnel; return its counts by stage ("pairs sv#")."""
     edges = read_table(tables.CANDIDATES, candidates).to_pylist()
     numbers = pa.array(sorted({row["sentence"] for row in edges}), pa.int32())
     token_rows = words.read_tokens(tokens, SURFACE_COLUMNS, special, options)

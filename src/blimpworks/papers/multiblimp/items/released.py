@@ -132,7 +132,8 @@ class ReleasedPair(BaseModel, frozen=True):
     def regions(self) -> Regions:
         """Return the spans of the only differing word. Raises ValueError for other differences.
 
-        The word follows ``prefix``, and is replaced by ``swap_head``, perhaps in other letter case.
+        The word follows ``prefix``, and is replaced by ``swap_head``, perhaps in other letter case:
+        "sings" by "sing" in "She often sings.", at (10, 15) and (10, 14).
         """
         # The form as it is, or capitalised by the rules of either variant.
         forms = [self.swap_head]
@@ -141,13 +142,11 @@ class ReleasedPair(BaseModel, frozen=True):
         # The release has an empty prefix where pandas took it ("None") for a missing cell.
         prefixes = [self.prefix] if self.prefix else ["", *words.READ_AS_MISSING]
         for prefix, form in product(prefixes, dict.fromkeys(forms)):
-            remainder = self.sen[len(prefix) :]
-            start = len(self.sen) - len(remainder.lstrip())
-            after = self.wrong_sen[start + len(form) :]
+            start = len(self.sen) - len(self.sen[len(prefix) :].lstrip())
+            before, after = self.sen[:start], self.wrong_sen[start + len(form) :]
             end = len(self.sen) - len(after)
-            wrong = prefix + self.sen[len(prefix) : start] + form + after
-            fits = self.sen.startswith(prefix) and self.sen.endswith(after)
-            if fits and end > start and self.wrong_sen == wrong:
+            fits = before.startswith(prefix) and self.sen.endswith(after)
+            if fits and end > start and self.wrong_sen == before + form + after:
                 return Regions(start, end, start, start + len(form))
         raise ValueError("wrong_sen is not sen with swap_head in place of the word after prefix")
 
@@ -194,7 +193,7 @@ RELEASED_POSITIONS = {row["released"]: row["word"] for row in _COLUMNS if row["w
 """Column of items with a CoNLL-U id (from 1), keyed by the release's column (from 0)."""
 
 
-def _feats(features: dict[str, str]) -> list[str]:
+def _list_feats(features: dict[str, str]) -> list[str]:
     return [f"{name}={value}" for name, value in features.items() if name != "lemma"]
 
 
@@ -219,10 +218,10 @@ def released_item(line: int, row: ReleasedPair, file: str, revision: str | None)
         **spans._asdict(),
         **origin,
         "subject_lemma": row.child_features.get("lemma"),
-        "subject_feats": "|".join(_feats(row.child_features)) or None,
+        "subject_feats": "|".join(_list_feats(row.child_features)) or None,
         "inflected_id": inflected + 1,
         "inflected_lemma": row.head_features.get("lemma"),
-        "inflected_feats": "|".join(sorted(_feats(row.head_features))),
+        "inflected_feats": "|".join(sorted(_list_feats(row.head_features))),
         "good_form": row.sen[spans.good_start : spans.good_end],
         "bad_form": row.wrong_sen[spans.bad_start : spans.bad_end],
         "attractors": row.num_attractors,
@@ -266,11 +265,11 @@ def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
     auxiliary = item["inflected"] == "aux"
     # Attractors have only the feature that agrees, in UD's spelling: {"feats": {"Number": "Sing"}}.
     agreeing, values = words.PHENOMENA[item["phenomenon"]].feature, item["attractor_values"]
-    words_between = {value: {"feats": {agreeing: words.from_unimorph(value)}} for value in values}
-    congruent = [words_between[value] for value in values if value == item["grammatical"]]
-    incongruent = [words_between[value] for value in values if value != item["grammatical"]]
+    word_of = {value: {"feats": {agreeing: words.from_unimorph(value)}} for value in values}
+    congruent = [word_of[value] for value in values if value == item["grammatical"]]
+    incongruent = [word_of[value] for value in values if value != item["grammatical"]]
     attractors = {
-        "attractors": [words_between[value] for value in values],
+        "attractors": [word_of[value] for value in values],
         "congruent_attractors": congruent,
         "incongruent_attractors": incongruent,
     }

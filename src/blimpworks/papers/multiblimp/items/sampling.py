@@ -75,7 +75,8 @@ def select_pairs(
 def compute_weights(pairs: Sequence[PairRow], published: bool) -> list[float]:
     """Compute each pair's weight: one over the product of its traits' relative frequencies.
 
-    ``pairs`` are those of one condition. A subject of half of the pairs has 0.5.
+    ``pairs`` are those of one condition. A subject of half of the pairs has the frequency 0.5, and
+    thus doubles the weight.
     """
     traits_of_pairs = []
     for pair in pairs:
@@ -137,14 +138,15 @@ def sample_pairs(
     phenomenon_sizes = Counter(pair["phenomenon"] for pair in pairs)
     only_once = corrected(options, "memberships")
     used_ids: set[str] = set()
-    condition_counts: Counter[int] = Counter()  # {id() of a pair: number of its conditions}
+    # {id() of a pair: number of its conditions}, because rows that are dicts cannot be keys.
+    condition_counts: Counter[int] = Counter()
     sample: list[PairRow] = []
     for condition in list_conditions(pairs):
-        members = select_pairs(pairs, condition, exact=only_once)
-        members = [pair for pair in members if pair["item_id"] not in used_ids]
+        selected = select_pairs(pairs, condition, exact=only_once)
+        members = [pair for pair in selected if pair["item_id"] not in used_ids]
         condition_counts.update(map(id, members))
         phenomenon, grammatical, ungrammatical, order, inflected = condition
-        # Later entries replace earlier ones, so in reverse the first pair with a value decides.
+        # The first pair with a value decides on its label: in reverse, it replaces all later ones.
         labels: dict[str, str] = {}  # {value: label}
         for pair in reversed(members):
             labels |= zip(pair["grammatical"].split("|"), pair["label"].split("|"), strict=True)

@@ -94,7 +94,7 @@ def _split_tags(tags: str) -> list[str]:
         tag = _restore_case(text.strip())
         # "V.PTCP" is one tag; any other dot is between two tags.
         names += [tag] if tag in TAG_FEATURES else tag.split(".")
-    # Tags between dots are known only now.
+    # Restore the case again, because tags between dots were not apart before.
     return [_restore_case(name) for name in names if name]
 
 

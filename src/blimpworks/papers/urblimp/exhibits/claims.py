@@ -82,17 +82,18 @@ def cells_of_tests(
         # A test reads the rows of its two models; Holm's correction reads the rows of all models.
         model_column = "model" if source == "accuracies" else "row"
         _, pair_where = _origin_of(scores[scores[model_column].isin(pair)])
-        for column, result, formula, where in (
+        for column, test_column, formula, where in (
             (P, "p", formulas.signed_rank(over), pair_where),
             (HOLM, "holm", formulas.holm_of(first, second, among, over), where_of_all),
         ):
-            p, text = float(test[result]), f"{test[result]:.{DECIMALS[over]}f}"
+            p = float(test[test_column])
+            text = f"{p:.{DECIMALS[over]}f}"
             cell = Cell(row, column, p, text, formula, source, where, n=int(test["n"]))
-            key = (" vs ".join(pair), result)
+            key = (" vs ".join(pair), test_column)
             if key in printed:
                 decimals = len(printed[key]["text"].partition(".")[2])
-                p, text = truncate(p, decimals), f"{truncate(p, decimals):.{decimals}f}"
-                cut_formula = truncated(formula, decimals)
+                p, cut_formula = truncate(p, decimals), truncated(formula, decimals)
+                text = f"{p:.{decimals}f}"
                 cell = replace(cell, value=p, text=text, formula=cut_formula, stands_for=key)
             yield cell
 

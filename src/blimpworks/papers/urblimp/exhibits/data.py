@@ -213,6 +213,7 @@ REASON_GROUP = {row["reason"]: row["column"] for row in read_cells(_REJECTIONS_F
 """{reason: its group}. The column "Rejected: no form" counts the matches of a group."""
 OTHER = "other"
 REJECTIONS = tuple(f"Rejected: {name}" for name in dict.fromkeys((*REASON_GROUP.values(), OTHER)))
+RULE_HEADS |= {column: ("Rejected", column.removeprefix("Rejected: ")) for column in REJECTIONS}
 RULE_COLUMNS = (MATCHES, PAIRS, CONSTRUCTED, PAPER, IMPLIED, *REJECTIONS)
 ALL_PARADIGMS = "All paradigms"
 MOST_SAMPLES = 20
@@ -245,6 +246,16 @@ def _count_cells(
         if not rejected.empty:
             reasons = {**where, "outcome": DROPPED, "reason": sorted({*rejected["reason"]})}
             yield formula_cell(rejected, (row, column), N_SUM, MATCH_COUNTS, reasons)
+
+
+def _rule_cells(
+    counts: pd.DataFrame, items: pd.DataFrame, row: str, where: Mapping[str, Any]
+) -> Iterator[Cell]:
+    # Hidden cells of each rule of a paradigm, which only data files have.
+    for rule in dict.fromkeys(counts["rule"]):
+        rule_counts, rule_where = counts[counts["rule"] == rule], {**where, "rule": rule}
+        for cell in _count_cells(rule_counts, items, f"{row}, rule {rule}", rule_where):
+            yield replace(cell, printed=False)
 
 
 def _paper_cells(printed: pd.DataFrame, paradigm: str, row: str) -> Iterator[Cell]:
@@ -287,12 +298,7 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
                 continue
             paper_cells = [*_paper_cells(printed, paradigm, row)] if lang == LANG else []
             lang_cells += _count_cells(paradigm_counts, items, row, where, paper_cells)
-            # Data files also have a row for each rule of the paradigm.
-            for rule in dict.fromkeys(paradigm_counts["rule"]):
-                rule_row, rule_where = f"{row}, rule {rule}", {**where, "rule": rule}
-                rule_counts = paradigm_counts[paradigm_counts["rule"] == rule]
-                for cell in _count_cells(rule_counts, items, rule_row, rule_where):
-                    lang_cells.append(replace(cell, printed=False))
+            lang_cells += _rule_cells(paradigm_counts, items, row, where)
         lang_cells += _count_cells(lang_counts, items, f"{prefix}{ALL_PARADIGMS}", {"lang": lang})
         cells += lang_cells
         titles = {cell.row: cell.row.removeprefix(prefix) for cell in lang_cells if cell.printed}
@@ -302,12 +308,10 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
     columns = [column for column in RULE_COLUMNS if column in filled]
     matched = {*counts["paradigm"][counts["n"] > 0]}
     unmatched = [name for paradigm, name in PARADIGMS.items() if paradigm not in matched]
-    rejections = [column for column in columns if column in REJECTIONS]
-    heads = {column: ("Rejected", column.removeprefix("Rejected: ")) for column in rejections}
     return Exhibit(
         **describe("rules", unmatched=unmatched),
         cells=cells,
-        heads=RULE_HEADS | heads,
+        heads=RULE_HEADS,
         sections=[Section(PARADIGM, titles, columns) for titles in row_titles],
     )
 

@@ -190,20 +190,19 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     rows = rows if people.empty else pd.concat([rows, people], ignore_index=True)
     printed = printed_numbers(tables, labels, "table4")
     finished = complete_models(rows)
-    human = {HUMAN: HUMAN} if (rows["model"] == HUMAN).any() else {}
-    names = model_names({**labels.models, **human})
+    has_people = (rows["model"] == HUMAN).any()
+    names = model_names({**labels.models, HUMAN: HUMAN} if has_people else labels.models)
     # A model has a number for a phenomenon if it has one for each paradigm that any model has.
-    sizes = rows.groupby("phenomenon")["paradigm"].nunique()
-    phenomena = [phenomenon for phenomenon in PHENOMENA if phenomenon in sizes]
+    paradigm_counts = rows.groupby("phenomenon")["paradigm"].nunique()
+    phenomena = [phenomenon for phenomenon in PHENOMENA if phenomenon in paradigm_counts]
     cells: list[Cell] = []
     for model, name in names.items():
         model_rows = rows[rows["model"] == model]
-        in_print = [phenomenon for phenomenon in phenomena if (model, phenomenon) in printed]
-        model_printed = {phenomenon: printed[model, phenomenon] for phenomenon in in_print}
+        model_printed = {key: printed[model, key] for key in phenomena if (model, key) in printed}
         for phenomenon in phenomena:
             cell_key, printed_key = (name, PHENOMENA[phenomenon]), (model, phenomenon)
             accuracies = model_rows[model_rows["phenomenon"] == phenomenon]
-            if len(accuracies) == sizes[phenomenon]:
+            if len(accuracies) == paradigm_counts[phenomenon]:
                 cells.append(accuracy_cell(accuracies, cell_key, labels, printed_key))
             elif phenomenon in model_printed:
                 cells.append(printed_cell(model_printed[phenomenon], cell_key))

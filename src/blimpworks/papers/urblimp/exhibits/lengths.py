@@ -9,12 +9,14 @@ language is called an evaluation here. ``examples_fig`` draws one pair, from the
 Section 3.1 of Adeeba, Dillon, Sajjad and Bhatt (2025) compares perplexities; the exhibits are ours.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section, language_tag
@@ -45,6 +47,8 @@ MARKS: dict[str, dict[str, Any]] = {
     BY_SUM: {"fmt": "D", "color": BLUE, "markersize": 3},
 }
 """Options of ``errorbar`` by column of accuracies."""
+Cells = dict[tuple[str, str], Cell]
+"""Cells by row and column."""
 
 
 def _read_table(tables: Tables, labels: Labels) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
@@ -113,40 +117,44 @@ def lengths(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**describe("lengths"), cells=cells, heads=LENGTH_HEADS, sections=sections)
 
 
+def _draw_panel(axes: Axes, change: str, names: Sequence[str], cells: Cells) -> None:
+    """Draw accuracies on the pairs of a type of change; evaluations (``names``) are in rows."""
+    # The panel's title has the highest number of pairs; evaluations may have fewer.
+    highest = 0
+    for height, name in enumerate(names):
+        row = f"{name}: {change}"
+        if (row, PAIRS) not in cells:
+            axes.text(50, height, "none", ha="center", va="center", color=GREY, fontsize=6)
+            continue
+        highest = max(highest, cells[row, PAIRS].n or 0)
+        for shift, (column, mark) in zip((-0.12, 0.12), MARKS.items(), strict=True):
+            cell, y = cells[row, column], height + shift
+            # ``or 0.0`` is for the type checker: ``_cells`` gives accuracies an interval.
+            low, high = cell.low or 0.0, cell.high or 0.0
+            ends = [[cell.value - low], [high - cell.value]]
+            axes.errorbar(cell.value, y, xerr=ends, lw=0.8, label=column, **mark)
+        # The percentage of pairs that are decided differently is at the end of the line.
+        share = cells[row, DIFFERENTLY].text
+        axes.text(105, height, share, va="center", fontsize=6, color=GREY, clip_on=False)
+    axes.axvline(50, color=GREY, lw=0.6, ls="--")
+    axes.set_title(f"{change}, {counted(highest, 'pair')}", fontsize=7)
+    axes.set(xlim=(-3, 103), ylim=(len(names) - 0.5, -0.5), xticks=[0, 25, 50, 75, 100])
+    axes.grid(axis="y", visible=False)
+    axes.tick_params(axis="y", length=0)
+
+
 def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
     """Draw each model's accuracy by token and in sum, in a panel for each type of change."""
     rows, evaluations = _read_table(tables, labels)
     names, changes = [*evaluations], _list_changes(rows)
-    by_position: dict[tuple[str, str], Cell] = {}  # by row and column
+    cells: Cells = {}
     for name, where in evaluations.items():
-        by_position |= {(cell.row, cell.column): cell for cell in _by_change(rows, name, where)}
-
+        cells |= {(cell.row, cell.column): cell for cell in _by_change(rows, name, where)}
     figure = new_figure(PAGE_INCHES, 1.0 + 0.27 * max(len(names), 2))
     if names:
         panels = figure.subplots(1, len(changes), sharey=True, squeeze=False)[0]
         for axes, change in zip(panels, changes, strict=True):
-            # The panel's title has the highest number of pairs; evaluations may have fewer.
-            highest = 0
-            for height, name in enumerate(names):
-                row = f"{name}: {change}"
-                if (row, PAIRS) not in by_position:
-                    axes.text(50, height, "none", ha="center", va="center", color=GREY, fontsize=6)
-                    continue
-                highest = max(highest, by_position[row, PAIRS].n or 0)
-                for shift, (column, mark) in zip((-0.12, 0.12), MARKS.items(), strict=True):
-                    cell, y = by_position[row, column], height + shift
-                    # ``or 0.0`` is for the type checker: ``_cells`` gives accuracies an interval.
-                    low, high = cell.low or 0.0, cell.high or 0.0
-                    ends = [[cell.value - low], [high - cell.value]]
-                    axes.errorbar(cell.value, y, xerr=ends, lw=0.8, label=column, **mark)
-                # The percentage of pairs that are decided differently is at the end of the line.
-                share = by_position[row, DIFFERENTLY].text
-                axes.text(105, height, share, va="center", fontsize=6, color=GREY, clip_on=False)
-            axes.axvline(50, color=GREY, lw=0.6, ls="--")
-            axes.set_title(f"{change}, {counted(highest, 'pair')}", fontsize=7)
-            axes.set(xlim=(-3, 103), ylim=(len(names) - 0.5, -0.5), xticks=[0, 25, 50, 75, 100])
-            axes.grid(axis="y", visible=False)
-            axes.tick_params(axis="y", length=0)
+            _draw_panel(axes, change, names, cells)
         panels[0].set_yticks(range(len(names)), names)
         # Each evaluation has added both marks; the legend shows each mark once.
         handles, titles = panels[0].get_legend_handles_labels()
@@ -155,7 +163,7 @@ def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
         figure.supxlabel("accuracy (%)", fontsize=8)
     else:
         say(figure.subplots(), "no scores")
-    return Exhibit(**describe("lengths_fig"), cells=[*by_position.values()], figure=figure)
+    return Exhibit(**describe("lengths_fig"), cells=[*cells.values()], figure=figure)
 
 
 # One pair, word by word
@@ -168,6 +176,50 @@ SUMS = ((IN_ALL, BITS, ".1f"), (PER_TOKEN, BITS_PER_TOKEN, ".2f"))
 """(row, formula, format) of numbers of a whole sentence."""
 BAR_WIDTH = 0.4
 """Width of a bar; two words are 1 apart."""
+
+
+def _align_words(rows: pd.DataFrame) -> list[dict[str, int]]:
+    """Align the words of two sentences in columns of the figure; equal words share a column.
+
+    A column is {side: index in ``rows`` of the word}, such as {"good": 4, "bad": 9} or {"good": 4}.
+    """
+    good, bad = (rows[rows["side"] == side].sort_values("position") for side in SIDE_NAMES)
+    columns: list[dict[str, int]] = []
+    matcher = SequenceMatcher(None, [*good["word"]], [*bad["word"]], autojunk=False)
+    for _, start, end, bad_start, bad_end in matcher.get_opcodes():
+        for pair in zip_longest(good.index[start:end], bad.index[bad_start:bad_end]):
+            indices = dict(zip(SIDE_NAMES, pair, strict=True))
+            columns.append({side: index for side, index in indices.items() if index is not None})
+    return columns
+
+
+def _draw_words(cells: Cells, numbers: Sequence[str], titles: Sequence[str]) -> Figure:
+    """Draw bars of surprisal; ``numbers`` and ``titles`` are those of the columns of words."""
+    figure = new_figure(PAGE_INCHES, 2.6)
+    axes = figure.subplots()
+    for shift, (side, name) in zip((-0.5, 0.5), SIDE_NAMES.items(), strict=True):
+        total, mean = cells[IN_ALL, name], cells[PER_TOKEN, name]
+        label = f"{name}: {total.text} bits in {total.n} tokens, {mean.text} per token"
+        heights = {
+            x + shift * BAR_WIDTH: cells[number, name].value
+            for x, number in enumerate(numbers)
+            if (number, name) in cells
+        }
+        axes.bar([*heights], [*heights.values()], BAR_WIDTH, color=COLOURS[side], label=label)
+    # Without a font for the script, the axis has numbers and the caption lists the words.
+    family = font_for(titles)
+    axes.set_xticks(range(len(numbers)), titles if family else numbers)
+    for tick in axes.get_xticklabels():
+        tick.set(fontfamily=family or "sans-serif", fontsize=9 if family else 7)
+    if direction(" ".join(titles)) == "rtl":
+        axes.invert_xaxis()
+        axes.yaxis.tick_right()
+        axes.yaxis.set_label_position("right")
+        axes.spines[["left", "right"]].set_visible(False)
+    axes.set(ylabel="surprisal (bits)")
+    axes.grid(visible=False, axis="x")
+    figure.legend(loc="outside upper center", ncols=2)
+    return figure
 
 
 def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
@@ -183,30 +235,17 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     langs = [*rows["lang"]]
     rows = rows[rows["lang"] == (LANG if LANG in langs else langs[0])]
 
-    # Align the words: words that both sentences have share a column of the figure. A column is
-    # {side: index in ``rows`` of its word, or None without one}, such as {"good": 4, "bad": None}.
-    good, bad = (rows[rows["side"] == side].sort_values("position") for side in SIDE_NAMES)
-    columns: list[dict[str, int | None]] = []
-    matcher = SequenceMatcher(None, [*good["word"]], [*bad["word"]], autojunk=False)
-    for _, start, end, bad_start, bad_end in matcher.get_opcodes():
-        pairs = zip_longest(good.index[start:end], bad.index[bad_start:bad_end])
-        columns += [{"good": good_index, "bad": bad_index} for good_index, bad_index in pairs]
-    # The label of a column is one word if both sides have it, else "word / other word".
-    sentence_words = []
-    for indices in columns:
-        column_words = [rows["word"][index] for index in indices.values() if index is not None]
-        sentence_words.append(" / ".join(dict.fromkeys(column_words)))
-
     keys = {key: str(rows[key].iloc[0]) for key in ("model", "lang", "paradigm", "item_id")}
-    # By row (number of a column of the figure, or sum) and side.
-    cells: dict[tuple[str, str], Cell] = {}
-    for number, indices in enumerate(columns, start=1):
+    # Cells have columns of the figure (by number) and ``SUMS`` in rows, and sides in columns.
+    cells: Cells = {}
+    titles: dict[str, str] = {}  # {number: a word that both sides have, or "word / other word"}
+    for number, indices in enumerate(_align_words(rows), start=1):
+        titles[str(number)] = " / ".join(dict.fromkeys(rows["word"][[*indices.values()]]))
         for side, index in indices.items():
-            if index is not None:
-                position, cell_key = int(rows["position"][index]), (str(number), SIDE_NAMES[side])
-                where: dict[str, Any] = {**keys, "side": side, "position": position}
-                word = rows.loc[[index]]
-                cells[cell_key] = formula_cell(word, cell_key, BITS, OF_WORDS, where, ".1f")
+            position, cell_key = int(rows["position"][index]), (str(number), SIDE_NAMES[side])
+            where: dict[str, Any] = {**keys, "side": side, "position": position}
+            word = rows.loc[[index]]
+            cells[cell_key] = formula_cell(word, cell_key, BITS, OF_WORDS, where, ".1f")
     for side, name in SIDE_NAMES.items():
         sentence, where = rows[rows["side"] == side], {**keys, "side": side}
         n = int(sentence["tokens"].sum())
@@ -214,41 +253,15 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
             cell_key = (row, name)
             cells[cell_key] = formula_cell(sentence, cell_key, formula, OF_WORDS, where, form, n=n)
 
-    figure = new_figure(PAGE_INCHES, 2.6)
-    axes = figure.subplots()
-    numbers = [str(number) for number in range(1, len(sentence_words) + 1)]
-    for shift, (side, name) in zip((-0.5, 0.5), SIDE_NAMES.items(), strict=True):
-        total, mean = cells[IN_ALL, name], cells[PER_TOKEN, name]
-        label = f"{name}: {total.text} bits in {total.n} tokens, {mean.text} per token"
-        heights = {
-            x + shift * BAR_WIDTH: cells[number, name].value
-            for x, number in enumerate(numbers)
-            if (number, name) in cells
-        }
-        axes.bar([*heights], [*heights.values()], BAR_WIDTH, color=COLOURS[side], label=label)
-    # Without a font for the script, the axis has numbers and the caption lists the words.
-    family = font_for(sentence_words)
-    axes.set_xticks(range(len(numbers)), sentence_words if family else numbers)
-    for tick in axes.get_xticklabels():
-        tick.set(fontfamily=family or "sans-serif", fontsize=9 if family else 7)
-    if direction(" ".join(sentence_words)) == "rtl":
-        axes.invert_xaxis()
-        axes.yaxis.tick_right()
-        axes.yaxis.set_label_position("right")
-        axes.spines[["left", "right"]].set_visible(False)
-    axes.set(ylabel="surprisal (bits)")
-    axes.grid(visible=False, axis="x")
-    figure.legend(loc="outside upper center", ncols=2)
-    numbered = dict(zip(numbers, sentence_words, strict=True))
     return Exhibit(
         **describe(
             "examples_fig",
             paradigm=PARADIGMS[keys["paradigm"]],
             model=model_names(labels.models)[keys["model"]],
-            words={} if family else numbered,
+            words={} if font_for([*titles.values()]) else titles,
         ),
         cells=[*cells.values()],
-        stub={row: {WORD: word} for row, word in {**numbered, IN_ALL: "", PER_TOKEN: ""}.items()},
-        figure=figure,
-        written_in={(row, WORD): language_tag(keys["lang"]) for row in numbered},
+        stub={row: {WORD: title} for row, title in {**titles, IN_ALL: "", PER_TOKEN: ""}.items()},
+        figure=_draw_words(cells, [*titles], [*titles.values()]),
+        written_in={(row, WORD): language_tag(keys["lang"]) for row in titles},
     )

@@ -47,10 +47,7 @@ class Attested:
         lexicon: Path | None = None,
         code: str | None = None,
     ) -> None:
-        """Collect the forms of ``trees``, a table ``lexicon`` and wordfreq's language ``code``.
-
-        Raises UserError for a code that wordfreq does not know.
-        """
+        """Collect forms. Raises UserError if wordfreq does not know the language ``code``."""
         self.neighbours: set[tuple[str, str]] = set()
         self.sentences: set[tuple[str, ...]] = set()
         forms: set[str] = set()
@@ -212,6 +209,17 @@ def _agreeing_form(operation: declared.Add, agreeing: TreeWord, language: Langua
     raise Rejected("no form by rule")
 
 
+def _new_values(tree: Tree, to: Mapping[str, str], nodes: Mapping[str, int]) -> dict[str, str]:
+    """Replace values such as ``=S`` by that of the word S; without a value the feature stays."""
+    values: dict[str, str] = {}
+    for name, value in to.items():
+        node = value.removeprefix(declared.OF)
+        new_value = tree.words[nodes[node]].features.get(name) if node != value else value
+        if new_value:
+            values[name] = new_value
+    return values
+
+
 def _inflect(
     draft: Draft,
     operation: declared.Inflect,
@@ -220,16 +228,7 @@ def _inflect(
     attested: Attested,
 ) -> None:
     """Inflect a complex, such as a verb and its auxiliaries. Raises Rejected if nothing changes."""
-    tree_words, inflection = draft.tree.words, language.inflection
-    # {feature: new value}. The value ``=S`` is that of the word S; if S has none, nothing changes.
-    new_values: dict[str, str] = {}
-    for name, value in operation.to.items():
-        if not value.startswith(declared.OF):
-            new_values[name] = value
-            continue
-        value_of_node = tree_words[nodes[value.removeprefix(declared.OF)]].features.get(name)
-        if value_of_node:
-            new_values[name] = value_of_node
+    inflection, new_values = language.inflection, _new_values(draft.tree, operation.to, nodes)
     # A reading is a cell of a paradigm that a form fills; it can depend on the following word.
     # A feature of the complex is certain if all readings of some word have the same value.
     indices = draft.tree.complex_of(nodes[operation.inflect], operation.along)
@@ -238,13 +237,13 @@ def _inflect(
     readings = [inflection.readings(word, following) for word, following in with_next]
     certain = certain_features(readings)
     if operation.agreeing:
-        features = tree_words[nodes[operation.agreeing]].features
+        features = draft.tree.words[nodes[operation.agreeing]].features
         if any(name in certain and certain[name] != features.get(name) for name in new_values):
             raise Rejected("does not agree as it is")
     changed: list[tuple[int, TreeWord, tuple[str, ...]]] = []  # index, word, new forms
     for index, (word, following), word_readings in zip(indices, with_next, readings, strict=True):
         if any(new_values.keys() & reading.cell.keys() for reading in word_readings):
-            forms = inflection.changed(word, new_values, following, certain)
+            forms = inflection.inflect(word, new_values, following, certain)
             # If the present form also fills the new cell, it does not show the feature.
             if forms and word.form not in forms:
                 changed.append((index, word, forms))
@@ -332,24 +331,27 @@ def _check_pair(good: Draft, bad: Draft, rule: Rule, attested: Attested) -> None
     changed = good.changed_positions(bad, absent=False)
     for position in range(min(changed, default=0), max(changed, default=0)):
         word = good.slots[position].word
-        is_added = word < 0
-        if position not in changed and not is_added and good.tree.words[word].upos != "AUX":
+        may_stay = word < 0 or good.tree.words[word].upos == "AUX"
+        if position not in changed and not may_stay:
             raise Rejected("differs in several places")
     if tuple(bad.forms) in attested.sentences:
         raise Rejected("a sentence of the treebank")
     # The bad sentence may be grammatical if the treebank has all its new bigrams: each new form
     # with the word before it, after it, or both (``rule.context``).
     bigrams: list[tuple[str, str]] = []
+    previous_forms, following_forms = [BEGINNING, *bad.forms], [*bad.forms[1:], END]
     for position in bad.changed_positions(good, absent=True):
-        previous, form, following = [BEGINNING, *bad.forms, END][position : position + 3]
-        neighbours = {"previous": (previous, form), "next": (form, following)}
-        bigrams += [neighbours[side] for side in rule.context]
+        form = bad.forms[position]
+        before, after = (previous_forms[position], form), (form, following_forms[position])
+        bigrams += [before if side == "previous" else after for side in rule.context]
     if bigrams and attested.neighbours.issuperset(bigrams):
         raise Rejected("the treebank has it beside the same words")
 
 
 ORIGIN = ("treebank", "file", "sent_id", "line")
+"""Columns of items that are attributes of the tree."""
 Row = dict[str, Any]
+"""{column: value}."""
 
 
 def _check_faults(language: Language, trees: Sequence[Tree]) -> None:
@@ -414,6 +416,19 @@ def _outcomes_of_paradigm(
     return outcomes
 
 
+def _item_fields(outcome: Outcome, lang: str, paradigm: str) -> Row:
+    """Return the columns of a pair's item that its match does not have."""
+    good, bad = outcome.good, outcome.bad
+    spans = regions_of(good, bad)
+    return {
+        "item_id": item_id("urblimp", lang, paradigm, good, bad),
+        "treebank": outcome.tree.treebank or None,
+        "focus_good": good[spans.good_start : spans.good_end],
+        "focus_bad": bad[spans.bad_start : spans.bad_end],
+        **spans._asdict(),
+    }
+
+
 def build_items(
     rules: Path,
     lang: str,
@@ -466,19 +481,11 @@ def build_items(
             row = keys | outcome._asdict() | origin
             if outcome.reason:
                 dropped.append(row)
-                continue
-            good, bad = outcome.good, outcome.bad
-            spans = regions_of(good, bad)
-            fields: Row = {
-                "item_id": item_id("urblimp", lang, paradigm, good, bad),
-                "treebank": row["treebank"] or None,
-                "focus_good": good[spans.good_start : spans.good_end],
-                "focus_bad": bad[spans.bad_start : spans.bad_end],
-            }
-            items.append(row | spans._asdict() | fields)
+            else:
+                items.append(row | _item_fields(outcome, lang, paradigm))
         # Numbers of matches by rule and reason; the reason of pairs is "".
         numbers = Counter((outcome.rule, outcome.reason) for outcome in outcomes)
-        # A rule without a match has a row too.
+        # A rule without a match has a row of 0 pairs.
         matched = {name for name, _ in numbers}
         numbers.update({(rule.name, ""): 0 for rule in paradigm_rules if rule.name not in matched})
         for (name, reason), number in numbers.items():

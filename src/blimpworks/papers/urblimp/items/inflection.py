@@ -5,7 +5,7 @@ A paradigm has cells with the endings that follow a stem, which is cut from the 
     cells: {Gender=Masc|Number=Sing: [ā], Gender=Fem|Number=Sing: [ī]}
 
 ``Inflection.readings`` returns the readings of a word, the cells that its form fills: English
-*put* is present, past and participle. ``Inflection.changed`` returns a word's forms in another
+*put* is present, past and participle. ``Inflection.inflect`` returns a word's forms in another
 cell. A complex is a verb and the auxiliaries after it. An auxiliary can require cells of the word
 before it (a government), as English *has* requires a participle after it.
 
@@ -190,7 +190,7 @@ class Inflection(Strict):
                 return []
         return readings
 
-    def changed(
+    def inflect(
         self,
         word: TreeWord,
         change: Mapping[str, str],
@@ -199,11 +199,11 @@ class Inflection(Strict):
     ) -> tuple[str, ...]:
         """Return a word's forms in the cell that results from ``change`` to its present cell.
 
-        ``change`` is {feature: new value}; ``other`` means the opposite gender or number. If a form
-        fills several cells, its present cell is the one with the fewest contradictions. Those to
-        ``certain``, the features on which the complex agrees (``certain_features``), count first;
-        then those to the word's features in the treebank. Without a cell that has a feature of
-        ``change``, there are no forms.
+        ``change`` is {feature: new value}; ``other`` means the opposite gender or number: with
+        {"Gender": "other"}, *acchā* has the form *acchī*. A word without these features has no
+        forms. If the word's form fills several cells, the present cell is the reading with the
+        fewest contradictions to ``certain``, the ``certain_features`` of the complex. Next count
+        contradictions to the mood, then to all features that the treebank gives the word.
         """
 
         def wrong_mood(reading: Reading) -> bool:
@@ -214,7 +214,6 @@ class Inflection(Strict):
             return is_marked and word_is_subjunctive != reading_is_subjunctive
 
         def contradictions(reading: Reading) -> tuple[int, ...]:
-            # Numbers of contradictions to the complex, the word's mood, and the word's features.
             with_complex = with_word = 0
             for name, value in reading.cell.items():
                 with_complex += (certain or {}).get(name, value) != value

@@ -303,7 +303,7 @@ class _Reader(Transformer[Token, Any]):
         return Relation(first, sign, second, (name, name_2))
 
     def start(self, *clauses: Any) -> Pattern:
-        """Collect the clauses; features of a word that is named more than once add up."""
+        """Collect the clauses; a word has the conditions of all clauses that name it."""
         nodes: dict[str, tuple[Feature, ...]] = {}
         relations = []
         for clause in clauses:
@@ -375,7 +375,7 @@ def matches(pattern: Pattern, tree: Tree, fixed: Match | None = None) -> Iterato
         return True
 
     def candidates(match: Match, node: str) -> Sequence[int]:
-        # Words that an edge connects to a matched word, or else all.
+        # The words that an edge connects to a word matched so far; without such an edge, all words.
         for edge in pattern.relations:
             if edge.sign == "->" and edge.second == node and edge.first in match:
                 return tree.children.get(match[edge.first], ())

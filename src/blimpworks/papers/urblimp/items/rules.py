@@ -140,7 +140,7 @@ def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
         if isinstance(operation, Inflect):
             values = operation.to.values()
             uses += [("to", value.removeprefix(OF), OF) for value in values if value.startswith(OF)]
-        for key, node, mark in uses:
+        for key, node, prefix in uses:
             problem = ""
             if node in added and key not in ("replace", "delete"):
                 problem = "which an operation before adds; expected a word of the sentence (added "
@@ -148,10 +148,10 @@ def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
             elif node in deleted:
                 problem = "which an operation before deletes; expected a word that stays"
             elif node not in nodes:
-                expected = f"{mark} and a word" if mark else "a word"
+                expected = f"{prefix} and a word" if prefix else "a word"
                 problem = f"expected {expected} of the pattern: {', '.join(nodes)}"
             if problem:
-                raise ValueError(f"{key} has {mark + node!r}, {problem}")
+                raise ValueError(f"{key} has {prefix + node!r}, {problem}")
         match operation:
             case Delete(delete=node):
                 deleted.add(node)

@@ -3,11 +3,11 @@
 The template ``the N[s] V[3,s]`` with ``vary: V[]`` gives sets such as ("the dog barks", "the dog
 bark"). ``generate_sets`` writes a line for each sentence: True or False, a tab, the sentence.
 
-A template is expanded from left to right, in the order of the authors' program. A *stream*
-generates the sets of the template's beginning, such as "the dog". For a slot that does not vary,
-the outer loop is over its alternatives and the inner loop over the stream. So the first slot
-changes fastest. For a slot that varies, the outer loop is over the stream. A stream generates its
-sets again in each round of an outer loop, because a list of them would not fit into memory.
+A template is expanded from left to right, and sets have the order of the authors' program. A
+*stream* generates the sets of the template's beginning, such as "the dog". For a slot that does not
+vary, the outer loop is over its alternatives and the inner loop over the stream. The first slot
+thus changes fastest. For a slot that varies, the outer loop is over the stream. A list of a
+stream's sets would not fit into memory, so each round of an outer loop calls the stream again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,9 +27,9 @@ MinimalSet = tuple[str, ...]
 """A grammatical sentence, then its ungrammatical variants."""
 Stream = Callable[[], Iterator[MinimalSet]]
 """Function that generates the sets of a template's beginning, as often as it is called."""
-Column = tuple[str, ...]
-"""The k-th alternative of a preterminal, then the k-th of each preterminal that replaces it:
-("barks", "bark"). In a slot that does not vary, nothing replaces it."""
+Forms = tuple[str, ...]
+"""The right form of a word in a slot, then the wrong forms: ("barks", "bark"). They are the k-th
+alternatives of their preterminals. A slot that does not vary has no wrong forms."""
 MOST_LINES = 20_000_000
 """Most lines of a file of sets; released files have fewer than 100,000."""
 
@@ -48,61 +48,58 @@ def generate(grammar: model.Grammar) -> Iterator[MinimalSet]:
 def generate_template(grammar: model.Grammar, template: model.Template) -> Iterator[MinimalSet]:
     """Generate the minimal sets of one template."""
     segments = grammar.segments(template)
-    expand = _split if grammar.variant == "published" else _widened
+    vary = _vary_as_published if grammar.variant == "published" else _vary_as_corrected
     # At first, the template's beginning is empty: one set of one empty sentence.
     stream: Stream = partial(iter, [("",)] if segments else [])
-    may_lack_first_word = False
     for number, segment in enumerate(segments):
-        columns = _columns(grammar, segment, " " if number else "")
-        if number == 0:
-            may_lack_first_word = any("" in column for column in columns)
+        alternatives = _forms_of(grammar, segment, " " if number else "")
         if isinstance(segment, str) or not grammar.items_for(segment.target):
-            stream = partial(_fixed, stream, [column[0] for column in columns])
+            stream = partial(_append, stream, [right for right, *_ in alternatives])
         else:
-            stream = partial(expand, stream, columns)
-    if may_lack_first_word:  # such a sentence begins with a space
-        return (tuple([text.removeprefix(" ") for text in sentences]) for sentences in stream())
-    return stream()
+            stream = partial(vary, stream, alternatives)
+    for sentences in stream():
+        # If the first slot has an empty form, the sentence begins with the next word's space.
+        yield tuple([sentence.removeprefix(" ") for sentence in sentences])
 
 
-def _columns(grammar: model.Grammar, segment: str | model.Reference, space: str) -> list[Column]:
-    """Return the alternatives of a slot, each followed by the alternatives that replace it.
+def _forms_of(grammar: model.Grammar, segment: str | model.Reference, space: str) -> list[Forms]:
+    """Return the forms of each alternative of a slot, with ``space`` before each form.
 
-    ``space``: put before each of them.
+    An example: [(" barks", " bark"), (" sleeps", " sleep")]. An empty form has no space.
     """
     if isinstance(segment, str):
         return [(space + segment,)]
-    columns: list[Column] = []
-    for rules in grammar.series(segment.target):
-        texts = ([f"{space}{e.text}" if e.text else "" for e in r.alternatives] for r in rules)
-        # Alternatives of a rule without a counterpart in the other rules replace nothing.
-        columns += zip(*texts, strict=False)
-    return columns
+    alternatives: list[Forms] = []
+    for rules in grammar.rule_groups(segment.target):
+        forms_by_rule = []
+        for rule in rules:
+            texts = [alternative.text for alternative in rule.alternatives]
+            forms_by_rule.append([space + text if text else "" for text in texts])
+        # A rule may have more alternatives than the right rule. They replace nothing.
+        alternatives += zip(*forms_by_rule, strict=False)
+    return alternatives
 
 
-def _fixed(stream: Stream, alternatives: Sequence[str]) -> Iterator[MinimalSet]:
+def _append(stream: Stream, alternatives: Sequence[str]) -> Iterator[MinimalSet]:
     for word in alternatives:
         for sentences in stream():
-            # Nearly all sets are pairs, and this case takes half the time for them.
-            if len(sentences) == 2:
-                yield sentences[0] + word, sentences[1] + word
-            else:
-                yield tuple([sentence + word for sentence in sentences])
+            yield tuple([sentence + word for sentence in sentences])
 
 
-def _split(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
-    # Each sentence so far makes sets of its own, even an ungrammatical one.
+def _vary_as_published(stream: Stream, alternatives: Sequence[Forms]) -> Iterator[MinimalSet]:
+    # Each sentence of the stream begins sets, even an ungrammatical one. ("he sits", "he sit") and
+    # (" eats", " eat") make ("he sits eats", "he sits eat") and ("he sit eats", "he sit eat").
     for sentences in stream():
         for sentence in sentences:
-            for column in columns:
-                yield tuple([sentence + added_words for added_words in column])
+            for forms in alternatives:
+                yield tuple([sentence + form for form in forms])
 
 
-def _widened(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
-    # Each set so far makes wider sets, whose only grammatical sentence has all the right words.
+def _vary_as_corrected(stream: Stream, alternatives: Sequence[Forms]) -> Iterator[MinimalSet]:
+    # In the example above, one set ("he sits eats", "he sits eat", "he sit eats", "he sit eat").
     for sentences in stream():
-        for column in columns:
-            yield tuple([sentence + added for sentence in sentences for added in column])
+        for forms in alternatives:
+            yield tuple([sentence + form for sentence in sentences for form in forms])
 
 
 def count_template(grammar: model.Grammar, template: model.Template) -> tuple[int, int]:
@@ -111,16 +108,19 @@ def count_template(grammar: model.Grammar, template: model.Template) -> tuple[in
     if not segments:
         return 0, 0
     references = (segment for segment in segments if isinstance(segment, model.Reference))
-    slots = [grammar.series(reference.target) for reference in references]
-    counts = [len(series) * len(series[0][0].alternatives) for series in slots]
-    # Number of forms of a word in a slot, the right one and the wrong ones.
-    widths = [len(series[0]) for series in slots]
-    lines = prod(counts) * prod(widths)
+    # By slot: the number of alternatives, and of the forms (right and wrong) of an alternative.
+    alternatives, forms = [], []
+    for reference in references:
+        groups = grammar.rule_groups(reference.target)
+        right_rule = groups[0][0]
+        alternatives.append(len(groups) * len(right_rule.alternatives))
+        forms.append(len(groups[0]))
+    lines = prod(alternatives) * prod(forms)
     if grammar.variant == "corrected":
-        return prod(counts), lines
+        return prod(alternatives), lines
     # A set has one sentence for each form in the last slot that varies.
-    *_, last_width = (width for width in widths if width > 1)
-    return lines // last_width, lines
+    several_forms = [number for number in forms if number > 1]
+    return lines // several_forms[-1], lines
 
 
 def lines_of(sets: Iterable[MinimalSet]) -> Iterator[str]:
@@ -161,9 +161,9 @@ def generate_sets(
     pairs = [(path, common or model.common_beside(path)) for path in grammars]
     parsed = [model.read_grammar(path, beside, variant) for path, beside in pairs]
     for grammar in parsed:
-        lines = {t: count_template(grammar, t)[1] for t in grammar.templates}
-        largest = max(lines, key=lambda template: lines[template])
-        if sum(lines.values()) > MOST_LINES:
+        lines = [count_template(grammar, template)[1] for template in grammar.templates]
+        if sum(lines) > MOST_LINES:
+            largest = grammar.templates[lines.index(max(lines))]
             model.fail(largest.location, "too many sentences", most=MOST_LINES)
     counts = [0] * len(parsed)
     for number, (grammar, output) in enumerate(zip(parsed, outputs, strict=True)):
@@ -172,11 +172,6 @@ def generate_sets(
                 file.write(line)
                 counts[number] += 1
     return counts
-
-
-REMARKS = {
-    row["remark"]: row["text"] for row in read_cells(Path(__file__).with_name("remarks.tsv"))
-}
 
 
 def read_vocabulary(path: Path) -> set[str]:
@@ -211,24 +206,35 @@ def preview(grammar: model.Grammar, show: int, vocabulary: set[str] | None) -> I
             yield from (f"  * {sentence}" for sentence in bad)
         if show < sets:
             yield "    …"
-    warnings = [*remarks(grammar)]
+    final_lines = [*remarks(grammar)]
     if vocabulary is not None:
-        tokens: dict[str, None] = {}
-        for segment in (s for t in grammar.templates for s in grammar.segments(t)):
-            texts = [segment] if isinstance(segment, str) else []
-            if isinstance(segment, model.Reference):
-                for rule in grammar.slot_rules(segment.target).values():
-                    texts += [alternative.text for alternative in rule.alternatives]
-            tokens |= dict.fromkeys(" ".join(texts).split())
-        missing = [token for token in tokens if token not in vocabulary]
-        remark = f"all {len(tokens)} words are in the vocabulary"
-        if missing:
-            number = f"{len(missing)} of {len(tokens)} words {'is' if len(missing) == 1 else 'are'}"
-            remark = f"{number} not in the vocabulary: {' '.join(missing)}"
-        warnings.append(remark)
-    if warnings:
+        final_lines.append(_compare_vocabulary(grammar, vocabulary))
+    if final_lines:
         yield ""
-        yield from warnings
+        yield from final_lines
+
+
+def _compare_vocabulary(grammar: model.Grammar, vocabulary: set[str]) -> str:
+    """Return a line on the words of the sentences that are not in the vocabulary."""
+    texts: list[str] = []
+    for template in grammar.templates:
+        for segment in grammar.segments(template):
+            if isinstance(segment, str):
+                texts.append(segment)
+                continue
+            for rule in grammar.slot_rules(segment.target).values():
+                texts += [alternative.text for alternative in rule.alternatives]
+    tokens = [*dict.fromkeys(" ".join(texts).split())]
+    absent = [token for token in tokens if token not in vocabulary]
+    if not absent:
+        return f"all {len(tokens)} words are in the vocabulary"
+    verb = "is" if len(absent) == 1 else "are"
+    return f"{len(absent)} of {len(tokens)} words {verb} not in the vocabulary: {' '.join(absent)}"
+
+
+REMARKS = {
+    row["remark"]: row["text"] for row in read_cells(Path(__file__).with_name("remarks.tsv"))
+}
 
 
 def _remark(location: model.Location | Path, remark: str, **facts: object) -> str:
@@ -244,50 +250,54 @@ def remarks(grammar: model.Grammar) -> Iterator[str]:
         meant = f" (is {close[0]} meant?)" if close else ""
         details = {"name": name, "meant": meant, "phenomenon": clams.phenomenon_of(name)}
         yield _remark(grammar.file, "unknown paradigm", **details)
-    # Only rules of the grammar's file, because no grammar uses all common rules.
-    used: set[model.Preterminal] = set()
-    for reference in _distinct(grammar):
-        used |= grammar.slot_rules(reference.target).keys()
-    for rule in grammar.rules.values():
-        locations = [rule.location, *(alternative.location for alternative in rule.alternatives)]
-        locations = [location for location in locations if location.file == grammar.file]
-        if locations and rule.defined not in used:
-            yield _remark(locations[0], "unused", rule=rule.defined)
+    references = [r for template in grammar.templates for r in template.references]
+    targets = [*dict.fromkeys(reference.target for reference in references)]
+    yield from _remark_unused(grammar, targets)
     if grammar.variant == "published":
         # If all items have attributes, the authors' program repeats the right form.
         repeating: set[model.Preterminal] = set()
-        for reference in _distinct(grammar):
-            items = grammar.items_for(reference.target)
+        for target in targets:
+            items = grammar.items_for(target)
             if all(item.attributes for item in items):
                 repeating.update(items)
         for item in grammar.vary:
             if item.target in repeating:
                 yield _remark(item.location, "repeated item", item=item.target)
-        # Slots for which the authors' program writes nothing.
-        references = [r for template in grammar.templates for r in template.references]
         for uncovered in filter(grammar.uncovered, references):
             yield _remark(uncovered.location, "uncovered", slot=uncovered.target)
-    for reference in _distinct(grammar):
-        # Alternatives that replace nothing, or that replace the same word.
-        right, *other_rules = grammar.slot_rules(reference.target).values()
-        for rule in other_rules:
-            facts = {"rule": rule.defined, "right": right.defined}
-            for unused in rule.alternatives[len(right.alternatives) :]:
-                yield _remark(unused.location, "replaces nothing", text=unused.text, **facts)
-            for good, wrong in zip(right.alternatives, rule.alternatives, strict=False):
-                if good.text == wrong.text:
-                    yield _remark(wrong.location, "same word", text=wrong.text, **facts)
-        # Alternatives that are empty, or that are repeated.
-        rule = grammar.rules[reference.target]
+    for target in targets:
+        right, *wrong_rules = grammar.slot_rules(target).values()
+        for rule in wrong_rules:
+            yield from _remark_replacements(right, rule)
         seen: set[str] = set()
-        for alternative in rule.alternatives:
+        for alternative in right.alternatives:
             text, location = alternative.text, alternative.location
             if not text:
-                yield _remark(location, "empty alternative", rule=rule.defined)
+                yield _remark(location, "empty alternative", rule=target)
             if text in seen:
-                yield _remark(location, "repeated alternative", text=text, rule=rule.defined)
+                yield _remark(location, "repeated alternative", text=text, rule=target)
             seen.add(text)
 
 
-def _distinct(grammar: model.Grammar) -> Iterable[model.Reference]:
-    return {r.target: r for template in grammar.templates for r in template.references}.values()
+def _remark_unused(grammar: model.Grammar, targets: Iterable[model.Preterminal]) -> Iterator[str]:
+    """Yield remarks on rules that no template's sentence has, right or wrong."""
+    used: set[model.Preterminal] = set()
+    for target in targets:
+        used |= grammar.slot_rules(target).keys()
+    for rule in grammar.rules.values():
+        locations = [rule.location, *(alternative.location for alternative in rule.alternatives)]
+        # Rules of the common file are left out, because no grammar uses all of them.
+        in_file = [location for location in locations if location.file == grammar.file]
+        if in_file and rule.defined not in used:
+            yield _remark(in_file[0], "unused", rule=rule.defined)
+
+
+def _remark_replacements(right: model.Rule, wrong: model.Rule) -> Iterator[str]:
+    """Yield remarks on alternatives of ``wrong`` that replace no word, or an equal word."""
+    facts = {"rule": wrong.defined, "right": right.defined}
+    for alternative in wrong.alternatives[len(right.alternatives) :]:
+        text, location = alternative.text, alternative.location
+        yield _remark(location, "replaces nothing", text=text, **facts)
+    for right_form, wrong_form in zip(right.alternatives, wrong.alternatives, strict=False):
+        if right_form.text == wrong_form.text:
+            yield _remark(wrong_form.location, "same word", text=wrong_form.text, **facts)

@@ -133,7 +133,7 @@ class Grammar:
         return [item for item in items if _falls_under(target, item)]
 
     def uncovered(self, reference: Reference) -> bool:
-        """Tell whether the vary statement has a reference's name, but no item covers it."""
+        """Tell whether items of the vary statement have a reference's name, but none covers it."""
         named = any(item.target.name == reference.target.name for item in self.vary)
         return named and not self.items_for(reference.target)
 
@@ -141,20 +141,20 @@ class Grammar:
         """Return the elements of a template that are in its sentences.
 
         At an uncovered slot the authors' program loses the slot and all words before it, and so
-        does ``published``. ``corrected`` keeps them.
+        does ``published``. ``corrected`` keeps these words.
         """
-        lost = 0
+        start = 0
         if self.variant == "published":
-            for count, segment in enumerate(template.elements, start=1):
-                if isinstance(segment, Reference) and self.uncovered(segment):
-                    lost = count
-        return template.elements[lost:]
+            for number, element in enumerate(template.elements, start=1):
+                if isinstance(element, Reference) and self.uncovered(element):
+                    start = number
+        return template.elements[start:]
 
-    def series(self, target: Preterminal) -> list[list[Rule]]:
-        """List the series of rules for a slot; each has the right rule, then the wrong ones.
+    def rule_groups(self, target: Preterminal) -> list[list[Rule]]:
+        """Return the rules for a slot in groups: the right rule, then the wrong ones.
 
-        There is one series, unless all items that cover the slot have attributes. ``published``
-        then has a series for each item, with the right rule also among the wrong rules, as in the
+        There is one group, unless all items that cover the slot have attributes. ``published``
+        then has a group for each item, with the right rule also among the wrong rules, as in the
         authors' program.
         """
         right, named = self.rules[target], self.named(target.name)
@@ -173,7 +173,7 @@ class Grammar:
 
     def slot_rules(self, target: Preterminal) -> dict[Preterminal, Rule]:
         """Return the rules for a slot by preterminal, the right one first."""
-        return {rule.defined: rule for rules in self.series(target) for rule in rules}
+        return {rule.defined: rule for rules in self.rule_groups(target) for rule in rules}
 
 
 def _falls_under(target: Preterminal, item: Preterminal) -> bool:
@@ -203,7 +203,7 @@ def _fail_undefined(grammar: Grammar, reference: Reference, where: str) -> NoRet
 
 
 def _check_template(grammar: Grammar, template: Template) -> None:
-    """Raise UserError for an undefined slot, or slots that cannot vary as the grammar says."""
+    """Raise UserError for an undefined slot, or slots that cannot vary as the items ask."""
     for reference in template.references:
         if reference.target.name == START:
             fail(reference.location, "template in a template", reference=reference.target)
@@ -218,14 +218,14 @@ def _check_template(grammar: Grammar, template: Template) -> None:
         fail(template.location, "nothing varies", items=items)
     for reference in varied:
         target = reference.target
-        series = grammar.series(target)
-        if len({len(rules) for rules in series}) > 1:
+        groups = grammar.rule_groups(target)
+        if len({len(rules) for rules in groups}) > 1:
             fail(reference.location, "unequal items", reference=target)
-        if len(series[0]) == 1:
+        if len(groups[0]) == 1:
             fail(reference.location, "nothing to vary with", reference=target, name=target.name)
-        for rule, *wrong_rules in series:
+        for right, *wrong_rules in groups:
             for wrong in wrong_rules:
-                count, expected = len(wrong.alternatives), len(rule.alternatives)
+                count, expected = len(wrong.alternatives), len(right.alternatives)
                 if count < expected or (grammar.variant == "corrected" and count > expected):
                     fail(
                         wrong.location,
@@ -233,8 +233,8 @@ def _check_template(grammar: Grammar, template: Template) -> None:
                         count=f"{count} alternative{'s' if count > 1 else ''}",
                         other=wrong.defined,
                         wanted=expected,
-                        right=rule.defined,
-                        place_of_right=rule.location,
+                        right=right.defined,
+                        place_of_right=right.location,
                     )
 
 
@@ -295,7 +295,7 @@ def _parser() -> Lark:
 
 @v_args(inline=True)
 class _Reader(Transformer[Token, None]):
-    """Collector of files' statements; lark calls its methods, named after rules of the grammar."""
+    """Collector of files' statements; lark calls the method that a rule of grammar.lark names."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -364,6 +364,7 @@ def _check_arrow(left_hand_side: str, first: str, location: Location) -> None:
 def _explain(token: Token, expected: Collection[str], line: str, file: Path) -> NoReturn:
     """Raise the UserError for a token of a line where other terminals were ``expected``."""
     key = token.type if token.type in MISTAKES else _misplaced(token, expected, line)
+    # The message points to the bracket, or behind "vary", in place of the token's start.
     offsets = {"UNOPENED": len(token) - 1, "UNCLOSED": len(token) - 1, "no colon": len("vary")}
     fail(
         _location(token, file, offsets.get(key, 0)),
@@ -376,13 +377,16 @@ def _explain(token: Token, expected: Collection[str], line: str, file: Path) -> 
 
 
 def _misplaced(token: Token, expected: Collection[str], line: str) -> str:
-    """Return the key of ``MISTAKES`` for a valid token at a wrong position."""
-    if "LEFT" in expected:
+    """Return the key of ``MISTAKES`` for a valid token at a wrong position.
+
+    ``expected``: terminals of grammar.lark that may follow there. They tell the kind of statement.
+    """
+    if "LEFT" in expected:  # at the start of a line
         if token.startswith("vary"):
             return "no colon"
         return "attributes of S" if token.startswith(f"{START}[") else "no left-hand side"
-    if "ITEM" in expected or "SEMICOLON" in expected:
+    if "ITEM" in expected or "SEMICOLON" in expected:  # in a vary statement
         return "no item" if token.type == "_NEWLINE" or token == ";" else "item"
-    if token.type == "_NEWLINE" or token == "|":
+    if token.type == "_NEWLINE" or token == "|":  # in place of a word
         return "empty" if "|" in line else "no right-hand side"
-    return "recursion"
+    return "recursion"  # a reference in a rule
