@@ -4,8 +4,8 @@ A sheet has a column ``id``, columns of texts to judge, and columns of labels, w
 ``write_sheet`` writes a sheet with empty labels. ``Form.labels`` reads filled sheets, and checks
 that their texts are unchanged.
 
-A spreadsheet takes a cell that starts with "=" or "+" for a formula. So writing puts an apostrophe
-before the text of this cell, and reading removes the apostrophe.
+A spreadsheet takes a cell that starts with "=" or "+" for a formula. So an apostrophe is written
+before such a text, and removed when the sheet is read.
 """
 
 import csv
@@ -159,16 +159,15 @@ class Form:
             refuse(problems)
             labels += new_labels
         # {(item, annotator): file and line of the first label}
-        first_label: dict[tuple[Hashable, str], str] = {}
+        first_line: dict[tuple[Hashable, str], str] = {}
         repeated = []
         for label in labels:
             key = (self.items.get(label.row, label.row), label.annotator)
-            if key not in first_label:
-                first_label[key] = label.where
-            elif first_label[key] != label.where:
+            earlier = first_line.setdefault(key, label.where)
+            if earlier != label.where:
                 repeated.append(
                     f"{label.where}: {label.annotator} has judged the item of row {label.row} "
-                    f"before, in {first_label[key]}; keep one of the two."
+                    f"before, in {earlier}; keep one of the two."
                 )
         refuse(repeated)
         return labels
@@ -201,8 +200,8 @@ class Form:
         annotators = self.annotators(path, names)
         if ID not in names:
             raise columns_error(path, names, ID)
-        problems = ((line.number, self._problem(line, annotators)) for line in lines)
-        refuse([f"{path}:{number}: {problem}" for number, problem in problems if problem])
+        problems = {line.number: self._problem(line, annotators) for line in lines}
+        refuse([f"{path}:{number}: {text}" for number, text in problems.items() if text])
         for line in lines:
             row = line.cells[ID].strip()
             for column, annotator in annotators.items():
@@ -216,7 +215,7 @@ def _plain(text: str) -> str:
 
 
 def _label(text: str) -> str:
-    # Read digits of any script as 0 to 9.
+    # Digits of any script, such as Urdu's, become 0 to 9.
     signs = (str(unicodedata.digit(sign, sign)) for sign in text.strip())
     return "".join(signs).casefold()
 
@@ -227,9 +226,9 @@ def count_missing(labels: Collection[tuple[str, str]], lists: Mapping[str, str])
     ``labels``: (row, annotator) of each label; ``lists``: {row: list}.
     """
     sizes = Counter(lists.values())
-    begun = {(annotator, lists[row]) for row, annotator in labels}
-    missing = Counter[str]()
-    for annotator, list_name in begun:
-        missing[annotator] += sizes[list_name]
-    missing.subtract(annotator for _, annotator in labels)
-    return missing
+    begun_lists = {(annotator, lists[row]) for row, annotator in labels}
+    counts = Counter[str]()
+    for annotator, list_name in begun_lists:
+        counts[annotator] += sizes[list_name]
+    counts.subtract(annotator for _, annotator in labels)
+    return counts
