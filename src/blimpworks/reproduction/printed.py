@@ -29,7 +29,7 @@ from blimpworks.tables import ACCURACIES, write_rows
 TOLERANCE = 1e-9
 """Largest difference between two floating-point numbers that count as equal."""
 ROUNDING_ERROR_COLUMN = {"accuracy": "rounding", "value": "half_unit"}
-"""{column of numbers: column with the largest rounding error of each number}."""
+"""{column of numbers: column with the rounding errors of these numbers, at most}."""
 BOUNDS: Mapping[str, Callable[[float, float], bool]] = {
     "at least": operator.ge,
     "at most": operator.le,
@@ -52,12 +52,13 @@ def rounded(value: float, decimals: int) -> float:
 def agreement(value: float, row: PublishedRow, input_error: float = 0.0) -> Agreement:
     """Return whether a computed value agrees with a printed number or bound.
 
-    ``input_error``: largest change of the value by rounding of its inputs. Return
+    ``input_error``: largest change of the value by rounding of the numbers that it is computed
+    from. Return
 
     - "exact" if the value rounds to the number, halves away from zero (a count must be equal), or
       is within the bound;
     - "rounding" if they differ by at most ``input_error`` plus half a unit of the last printed
-      digit. A value also agrees with a bound after rounding, or a change by ``input_error``;
+      digit; or if the value is within the bound after rounding, or a change by ``input_error``;
     - "" if they do not agree.
     """
     assert row.value is not None
@@ -78,7 +79,7 @@ def agreement(value: float, row: PublishedRow, input_error: float = 0.0) -> Agre
     return "rounding" if difference <= row.half_unit + input_error + TOLERANCE else ""
 
 
-def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float:
+def input_error_of(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float:
     """Return the largest change of the formula's value by rounding of the numbers in ``rows``.
 
     Each number in turn is changed by its rounding error, and the changes of the value are added.
@@ -99,6 +100,7 @@ def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float
 
 
 TYPESET = str.maketrans("“”„«»‘’‚", '"""""\'\'\'')
+"""Quotation marks and apostrophes of printed texts, with straight ones in their place."""
 
 
 def as_typed(text: str) -> str:
@@ -180,7 +182,7 @@ IN_PRINT = "printed"
 """Value of the column ``method`` in tables of printed accuracies."""
 Reader = Callable[[Sequence[PublishedRow]], Iterator[PrintedAccuracy]]
 """Function of a paper that finds the accuracies among its printed numbers."""
-# Each call takes a millisecond, and thousands of accuracies have the same number of prompts.
+# Cached, since thousands of accuracies have the same number of prompts.
 _interval = cache(wilson)
 
 
@@ -193,9 +195,10 @@ def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int
     if not reader:
         raise UserError(f"no printed accuracies of {benchmark!r} are known; its paper prints none.")
     numbers = read_printed_numbers(printed)
+    # A paper may name its function as "module:name".
     read = cast(Reader, resolve_name(reader)) if isinstance(reader, str) else reader
     rows = []
-    origins: dict[tuple[str, ...], str] = {}
+    origins: dict[tuple[str, ...], str] = {}  # by accuracy
     for accuracy in read(numbers):
         key = (accuracy.model, accuracy.lang, accuracy.phenomenon, accuracy.paradigm)
         origin = origins.setdefault(key, accuracy.origin)
