@@ -102,8 +102,7 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
     et al. (2020) for LSTMs; its interval is unchanged.
 
     If there is a column ``nominal``, the denominator of accuracies and intervals by the method
-    ``published`` is not n (Moroni et al. 2025). It is the nominal number of prompts of a template,
-    or their sum over the templates of a task.
+    ``published`` is not n (Moroni et al. 2025), but the nominal number of prompts of the templates.
     """
     # Each judgement counts in its paradigm, in its phenomenon, and in the benchmark.
     rows = judgements.assign(skipped=judgements["correct"].isna())
@@ -136,8 +135,7 @@ def _read(path: Path) -> pa.Table:
         if wrong := {None, ALL} & {*table[column].unique().to_pylist()}:
             raise UserError(
                 f"{path}: a {column} is {min(wrong, key=str)!r}; expected a name other than "
-                f"{ALL!r}, which names the accuracy over all of them. Correct the items, and judge "
-                "them again."
+                f"{ALL!r}, which names the accuracy over all of them. Correct the items."
             )
     # Repeated judgements of a pair must agree; each of them counts.
     repeated = count_repeats(table, ["item_id", *GROUP_COLUMNS], VERDICT_COLUMNS, path, "verdicts")
@@ -150,10 +148,7 @@ def _read(path: Path) -> pa.Table:
 
 
 def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Iterator[pd.DataFrame]:
-    """Yield accuracies of tables, in order.
-
-    Successive tables are summarised in blocks, which is faster than one table at a time.
-    """
+    """Yield accuracies of tables, in order; blocks of tables are faster than one at a time."""
 
     def tables_with_keys() -> Iterator[tuple[tuple[bool, int, int], pa.Table]]:
         """Yield each table with a key; successive tables with the same key are one block."""

@@ -54,7 +54,7 @@ def frequency(sentence: str, code: str) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def count_above(first: pd.Series, second: pd.Series) -> float:
+def wins(first: pd.Series, second: pd.Series) -> float:
     """Return the number of rows in which ``first`` is above ``second``; equal values are a half."""
     return float((first > second).sum() + 0.5 * (first == second).sum())
 
@@ -67,13 +67,13 @@ def _group_baselines(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float
     pairs = rows[~is_labelled & ~rows.index.isin(chance.index)]
     if len(pairs):
         n, good_length, bad_length = len(pairs), pairs["good"].str.len(), pairs["bad"].str.len()
-        yield "longer", count_above(good_length, bad_length), n
-        yield "shorter", count_above(bad_length, good_length), n
+        yield "longer", wins(good_length, bad_length), n
+        yield "shorter", wins(bad_length, good_length), n
         code = frequency_code(lang)
         if code is not None:
             good = pairs["good"].map(lambda sentence: frequency(sentence, code))
             bad = pairs["bad"].map(lambda sentence: frequency(sentence, code))
-            yield "frequent", count_above(good, bad), n
+            yield "frequent", wins(good, bad), n
     if is_labelled.any():
         n = int(is_labelled.sum())
         acceptable = int(rows.loc[is_labelled, "acceptable"].astype(bool).sum())

@@ -107,10 +107,8 @@ def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
         tested, base = (side_of(v.items, v.scores, side) for v in (variant, reference))
         # Match tokens by position, in sentences that both variants split into equally many tokens.
         # ``row`` has the number of each token's sentence.
-        has_equal_length = np.equal(  # [sentences]
-            pc.list_value_length(tested.ids), pc.list_value_length(base.ids)
-        )
-        in_tested, in_base = has_equal_length[tested.row], has_equal_length[base.row]  # [tokens]
+        same_length = np.equal(pc.list_value_length(tested.ids), pc.list_value_length(base.ids))
+        in_tested, in_base = same_length[tested.row], same_length[base.row]  # [tokens]
         values, base_values = tested.value[in_tested], base.value[in_base]
         is_same_token = tested.id[in_tested] == base.id[in_base]
         by_token.append(np.where(is_same_token, values - base_values, np.nan))
@@ -135,8 +133,7 @@ def decision_differences(
     """Count decisions that differ between two variants (flips), and compute accuracies.
 
     A tie is a wrong decision. A near tie has a margin below the threshold ``near`` for the
-    variant's engine and number format. ``flips_beyond`` are flips of pairs that are no near tie in
-    ``variant`` and none in ``reference``.
+    variant's engine and number format. ``flips_beyond`` are flips that are near ties in neither.
     """
 
     def margins_of(scored: Compared) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -293,8 +290,7 @@ def markdown_page(
 ) -> str:
     """Return a Markdown page with a table of scores, and a table of decisions per method.
 
-    ``table`` has the rows of ``measure_parity``, the reference first; ``seconds`` are the durations
-    of scoring by variant.
+    ``table`` has the rows of ``measure_parity``; ``seconds`` are durations of scoring, by variant.
     """
     described = read_checkpoint(checkpoint)
     pairs = table[0]["n"] + table[0]["skipped"]

@@ -33,8 +33,7 @@ def _sigmoid(x: Floats, height: float, steepness: float, middle: float, lowest: 
 def _crossing(x: Floats, y: Floats, threshold: float, **options: Any) -> float | None:
     """Return the x at which a sigmoid, fitted to points (x, y), reaches ``threshold``.
 
-    ``options`` are for ``curve_fit``. None if no rising curve fits, or if the curve reaches
-    ``threshold`` outside the range of ``x``.
+    ``options`` are for ``curve_fit``. None if no rising curve fits, or it crosses outside of ``x``.
     """
     try:
         with np.errstate(over="ignore"), warnings.catch_warnings():
@@ -103,9 +102,8 @@ def explained_variance(
 
     ``outcomes`` are k columns of times [n, k]; the share is the mean over the columns. The first
     regression has ``controls`` [n, c] and the products of each two controls (R²₀). The second also
-    has ``predictor`` [n] (R²). The share is (R² - R²₀) / (1 - R²₀), or NaN if R²₀ is 1. The
-    interval is of a bootstrap over ``groups`` [n] of dependent rows, such as sentences. No cell may
-    be empty.
+    has ``predictor`` [n] (R²). The share is (R² - R²₀) / (1 - R²₀), NaN if R²₀ is 1. The interval
+    is by bootstrap over ``groups`` [n] of dependent rows, such as sentences. No cell may be empty.
     """
     pairs = [controls[a] * controls[b] for a, b in combinations(controls, 2)]
     terms = pd.concat([controls, *pairs, predictor, outcomes], axis=1).to_numpy(float)
@@ -118,9 +116,8 @@ def explained_variance(
     # Weights [samples, groups]: how often a sample has a group. The first sample are the data, the
     # others are drawn from its groups with replacement.
     group_of_row, names = pd.factorize(groups)
-    draws = np.random.default_rng(0).multinomial(
-        len(names), np.full(len(names), 1 / len(names)), size=DRAWS
-    )
+    uniform = np.full(len(names), 1 / len(names))
+    draws = np.random.default_rng(0).multinomial(len(names), uniform, size=DRAWS)
     weights = np.vstack([np.ones(len(names)), draws])
 
     shares = []  # [outcomes, samples]

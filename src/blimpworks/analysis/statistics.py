@@ -56,8 +56,7 @@ def compare(
     """
     good = (right & judged).astype(np.int64)
     wrong = (~right & judged).astype(np.int64)
-    # Numbers of items [models, models] that only the first model gets right, that both get right,
-    # and that both have judged.
+    # Numbers of items [models, models]: only the first model is right, both are, both are judged.
     only, both, n = good.T @ wrong, good.T @ good, judged.astype(np.int64).T @ judged
     for a, b in combinations(range(right.shape[1]), 2):
         if not n[a, b]:
@@ -159,8 +158,7 @@ def ordinary_least_squares(
     """Fit a linear regression; return a row per term with ``ESTIMATES``, n and R².
 
     ``response`` is [n], ``predictors`` [n, terms]; ``low`` and ``high`` are a 95 % interval. The
-    intercept is the first row. There are no rows if the response is constant, or the predictors are
-    not estimable (``is_estimable``).
+    intercept is the first row. No rows: the response is constant, or not ``is_estimable``.
     """
     if not is_estimable(predictors) or is_constant(response):
         return []

@@ -1,8 +1,7 @@
 """Make the lists of sentence pairs that participants judge, to validate a benchmark's items.
 
 ``make_lists`` takes the benchmark's minimal pairs and returns the rows of all lists, one list for
-each participant. ``sheets`` calls it and writes the files. A row has two sentences, in random
-order:
+each participant; ``sheets`` writes the files. A row has two sentences, in random order:
 
     list  place  part      first                 second               first_is_good
     p01   1      practice  the cats sleeps .     the cats sleep .     False
@@ -62,8 +61,7 @@ class ItemPair(NamedTuple):
 class Assignment:
     """An assignment of pairs to lists: ``pairs[i]`` is on the lists ``lists[i]``.
 
-    An index i is a "slot" of a paradigm; the pair in it may be exchanged for another pair of the
-    paradigm. No list has a pair twice.
+    An index i is a "slot" of a paradigm, whose pairs can be exchanged. No list has a pair twice.
     """
 
     def __init__(
@@ -163,8 +161,7 @@ def _shuffled(pairs: Sequence[ItemPair], random: Generator) -> list[ItemPair]:
 def _find_partners(groups: Sequence[Groups]) -> list[int | None]:
     """Pair up elements of the same group; return the index of each element's partner, or None.
 
-    ``groups`` are of each element. Partners are found in the smallest groups first, then among the
-    remaining elements in wider groups.
+    Partners are found in the smallest groups first, then among other elements in wider groups.
     """
     partners: list[int | None] = [None] * len(groups)
     unpaired = [*range(len(groups))]
@@ -187,20 +184,16 @@ def halve(first: Sequence[Groups], second: Sequence[Groups], random: Generator) 
     Numbers of a group's elements in the two halves differ by at most one. ``first`` and ``second``
     are the groups of each element by two classifications, such as by item and by list. An element
     has at most one partner by each classification, and partners go to different halves. That is
-    always possible: along a chain of partners, the classifications alternate, so a chain that
-    returns to its start has an even length.
+    possible: classifications alternate along a chain of partners, so closed chains are even.
     """
-    partners_by_first, partners_by_second = _find_partners(first), _find_partners(second)
+    by_first, by_second = _find_partners(first), _find_partners(second)
     in_first_half: dict[int, bool] = {}
     for start in range(len(first)):
         if start in in_first_half:
             continue
         in_first_half[start] = bool(random.integers(2))
         # Follow the two chains of partners from ``start`` on.
-        for alternating in (
-            cycle([partners_by_first, partners_by_second]),
-            cycle([partners_by_second, partners_by_first]),
-        ):
+        for alternating in (cycle([by_first, by_second]), cycle([by_second, by_first])):
             index = start
             while (partner := next(alternating)[index]) is not None:
                 if partner in in_first_half:
@@ -249,8 +242,7 @@ class _Entry(NamedTuple):
 def read_pairs(items: Path) -> list[ItemPair]:
     """Read the pairs or single sentences of an items table, one for each id and paradigm.
 
-    Pairs of two equal sentences are left out, with a warning. Raises UserError for a table without
-    pairs, or with items of several conditions.
+    Pairs of equal sentences are left out, with a warning. Raises UserError for other tables.
     """
     table = read_table(ITEMS, items)
     if "condition" in table.column_names:
@@ -357,12 +349,9 @@ def _choose_practice(
             "practice or per_paradigm."
         )
     # Half of each paradigm, and half of all, have the grammatical sentence first.
-    all_pairs = "all"
-    groups = [(pair.paradigm, all_pairs) for pair in chosen]
-    good_is_first = halve(groups, [(all_pairs,) for _ in chosen], random)
-    return [
-        _Entry(p, PRACTICE, first, p.bad) for p, first in zip(chosen, good_is_first, strict=True)
-    ]
+    groups = [(pair.paradigm, "all") for pair in chosen]
+    halves = halve(groups, [("all",) for _ in chosen], random)
+    return [_Entry(p, PRACTICE, first, p.bad) for p, first in zip(chosen, halves, strict=True)]
 
 
 def _mix(entries: Sequence[_Entry], random: Generator) -> list[_Entry]:

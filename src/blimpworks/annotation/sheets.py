@@ -34,8 +34,7 @@ log = logging.getLogger(__name__)
 #   part     purpose of the row: practice, pair or check (of attention)
 #   item_id  id of the pair; for a check, of the pair with its grammatical sentence
 VALIDATION_KEY = read_schema(__file__, "schemas/validation_key.tsv")
-# A row for each judgement of a pair (not of practice and checks) by participants who are not left
-# out. place: position in the list.
+# A row for each judgement of a pair, by participants who are not left out; place in the list.
 VALIDATION_RATINGS = read_schema(__file__, "schemas/validation_ratings.tsv")
 #   n         pairs that the participant has judged
 #   checks    attention checks on the list, answered or not
@@ -66,8 +65,7 @@ def write_lists(
     """Write the lists of a language (sheets, key and PCIbex table); return the number of pairs.
 
     A sheet does not show which sentence is grammatical, or which rows are attention checks. Raises
-    UserError if the number of ``sheets`` is not that of participants, and in the cases of
-    ``read_pairs`` and ``make_lists``.
+    UserError if there are not as many ``sheets`` as participants, and as the called functions.
     """
     if len(sheets) != options.participants:
         raise UserError(
@@ -83,8 +81,7 @@ def write_lists(
             texts = _texts(row.first, row.second)
             lines.append({spreadsheet.ID: row.row, CHOICE: "", NOTE: note, **texts})
         spreadsheet.write_sheet(path, SHEET if rows[0].second else SINGLE, lines)
-    # PCIbex shows each participant the rows of one Group. As in sheets, nothing tells checks from
-    # pairs.
+    # PCIbex shows each participant the rows of one Group. Nothing there tells checks from pairs.
     columns = {"list": "Group", "row": "Item", "part": "Part", "first": "First", "second": "Second"}
     frame = pd.DataFrame(rows).replace({"part": {PAIR: MAIN, CHECK: MAIN}})
     table = frame[[*columns]].rename(columns=columns)

@@ -68,8 +68,7 @@ def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Mapping[Any, 
 def read_sheet(path: Path) -> list[SheetRow]:
     """Read the rows of a sheet with commas, semicolons or tabs between cells; skip empty lines.
 
-    Raises UserError for a file that is missing or not UTF-8, for repeated columns, and for rows
-    with more or fewer cells than the first.
+    Raises UserError for a file that is not UTF-8, for repeated columns, and unequal rows.
     """
     with reading(path, "a filled annotation sheet", "Save the sheet as CSV in UTF-8."):
         text = text_of(path, "utf-8-sig")

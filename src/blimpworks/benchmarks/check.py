@@ -20,13 +20,7 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader
 
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.analysis.baselines import (
-    GROUP,
-    baseline_rows,
-    count_above,
-    frequency,
-    frequency_code,
-)
+from blimpworks.analysis.baselines import GROUP, baseline_rows, frequency, frequency_code, wins
 from blimpworks.benchmarks import layouts
 from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.build import read_items
@@ -169,7 +163,7 @@ def _measures(
         good, bad = (pd.Series([*function(side)], dtype=float) for side in sides)
         n = min(len(good), len(bad))
         if paired:
-            right = count_above(good, bad)
+            right = wins(good, bad)
         else:
             # Without pairs, the share is over all combinations of a good and a bad sentence. It
             # follows from the statistic U of Mann and Whitney.

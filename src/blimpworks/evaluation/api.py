@@ -98,8 +98,7 @@ def load_results(directory: str | Path) -> Results:
             f"{folder} has no {request.CAMPAIGN_FILE}; expected the directory of an evaluation, as "
             "`blimpworks evaluate --out` makes it."
         )
-    # ``read_side`` finds tables below the folder. Paths in the campaign of a copied evaluation are
-    # those of the original.
+    # Find tables in the folder: the campaign of a copied evaluation has paths of the original.
     evaluation = read_side(folder)
     assert evaluation.campaign is not None  # because its file exists
     names = evaluation.campaign.benchmarks
@@ -134,16 +133,14 @@ def load_items(
 ) -> "pd.DataFrame":
     """Load a benchmark's items in a language; build or download them first if they are missing.
 
-    Return a row for each pair, sentence, condition or prompt. Raises UserError when the benchmark
-    has no items in the language.
+    Return a row for each pair, sentence, condition or prompt. Raises UserError if there is none.
     """
     benchmarks, languages = request.parse_benchmarks(benchmark), request.parse_languages(language)
     if not len(benchmarks) == len(languages) == 1:
         raise UserError(f"{benchmark!r} in {language!r}: name one benchmark and one language.")
     [name], [lang] = benchmarks, languages
-    evaluation = Evaluation(
-        data, [name], [lang], mirror=None if mirror is None else Path(mirror).resolve()
-    )
+    mirror_path = None if mirror is None else Path(mirror).resolve()
+    evaluation = Evaluation(data, [name], [lang], mirror=mirror_path)
     evaluation.choose_data()
     folder = Path(f"{FOLDER}/items/{evaluation.data}/{name}")
     settings = evaluation.settings(str(folder))
@@ -153,9 +150,10 @@ def load_items(
             "evaluate --list` shows them."
         )
     path = str(folder / f"results/items/{name}/{lang}.parquet")
-    command = snakemake_command(REPOSITORY / folder / request.CAMPAIGN_FILE, targets=[path])
+    campaign_file = REPOSITORY / folder / request.CAMPAIGN_FILE
+    command = snakemake_command(campaign_file, path, profile=None, dry_run=False)
     with folder_lock(REPOSITORY / folder):
-        request.write_campaign(settings, REPOSITORY / folder / request.CAMPAIGN_FILE)
+        request.write_campaign(settings, campaign_file)
         run_quietly(command)
     frame: pd.DataFrame = read_table(ITEMS, REPOSITORY / path).to_pandas()
     return frame

@@ -3,8 +3,7 @@
 The workflow calls ``build_report_card`` with the inputs that ``card.card_facts`` collects. It
 writes ``card.json`` (a ``card.Card``, from ``build_card``), an HTML page, and tables to paste into
 a paper. Each model gets a file of results in the form of lm-evaluation-harness ("the harness"), and
-checkpoints of a training run get a figure of curves. Functions raise UserError when a table is
-missing or broken.
+checkpoints of a training run get a figure of curves. A faulty table raises UserError.
 """
 
 import json
@@ -63,12 +62,9 @@ TEMPLATE, STYLE = "assets/card.html.jinja", "assets/card.css"
 
 def _rows_of_phenomena(benchmark: Benchmark) -> list[tuple[str, list[Row]]]:
     """Return (language, rows of its phenomena), without languages in which no item was judged."""
-    tables = []
-    for lang in dict.fromkeys(row["lang"] for row in benchmark["rows"] if row["lang"] != MEAN):
-        rows = show.phenomena(benchmark, lang)
-        if any(row["models"] for row in rows):
-            tables.append((lang, rows))
-    return tables
+    languages = dict.fromkeys(row["lang"] for row in benchmark["rows"] if row["lang"] != MEAN)
+    tables = [(lang, show.phenomena(benchmark, lang)) for lang in languages]
+    return [(lang, rows) for lang, rows in tables if any(row["models"] for row in rows)]
 
 
 def page_of(card: Card) -> str:
@@ -127,8 +123,7 @@ def _model(facts: Record) -> Model:
     """Return the card's entry for a model, from its facts, its checkpoint and its self-tests."""
     description = read_description(Path(facts["checkpoint"]))
     source, digest_of_code = description.source, description.files.get(own_code.FILE)
-    # Findings of the self-test before each scoring, by name of the check. The card has those of the
-    # first scoring, but from all scorings the findings on first tokens.
+    # Findings of the self-test before each scoring, by name of the check.
     checks = [read_manifest(Path(path)).checks for path in facts["manifests"]]
     starts = dict.fromkeys(findings.get("first token", "") for findings in checks)
     better_starts = dict.fromkeys(findings.get("other starts", "") for findings in checks)
@@ -297,12 +292,9 @@ SECTIONS = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-s
 
 
 def _tasks_of(benchmark: str, lang: str, phenomena: Sequence[str]) -> dict[str, str]:
-    """Return {task: phenomenon}, such as {"mine_eng": "all", "mine_eng_agreement": "agreement"}.
-
-    A benchmark with a single phenomenon has only the task for all items.
-    """
+    """Return {task: phenomenon}, such as {"mine_eng": "all", "mine_eng_agreement": "agreement"}."""
     task_of_all = task_name(benchmark, lang)
-    if len(phenomena) < 2:
+    if len(phenomena) < 2:  # the only phenomenon has all items
         return {task_of_all: ALL}
     names = [task_name(benchmark, lang, phenomenon) for phenomenon in phenomena]
     # ``task_name`` replaces characters, so two phenomena can get one name: number these.
@@ -314,17 +306,9 @@ def _tasks_of(benchmark: str, lang: str, phenomena: Sequence[str]) -> dict[str, 
 
 
 def _task_entries(
-    task: str,
-    rows: Sequence[Mapping[Any, Any]],
-    config: Record,
-    item_count: int,
-    skipped: Record | None,
+    task: str, rows: Sequence[Mapping[Any, Any]], counts: Record, config: Record
 ) -> dict[str, Any]:
-    """Return a task's entry in each of ``SECTIONS``.
-
-    ``rows`` are the accuracies by the judging methods, ``item_count`` is the number of items before
-    sampling, and ``skipped`` is as in ``card.Row``.
-    """
+    """Return a task's entry in each of ``SECTIONS``; ``rows`` are accuracies by judging methods."""
     # {judging method: (accuracy, number of judged items)}, then the same by metric of the harness.
     by_method = {row["method"]: (float(row["accuracy"]), int(row["n"])) for row in rows}
     metrics = {metric_name(method): value for method, value in by_method.items()}
@@ -332,9 +316,6 @@ def _task_entries(
     if "acc" not in metrics and main_method in by_method:
         metrics = {"acc": by_method[main_method], **metrics}
     judged_items = max((n for _, n in metrics.values()), default=0)
-    sample_counts: Record = {"original": item_count, "effective": judged_items}
-    if skipped:
-        sample_counts |= {"skipped": skipped["n"], "skipped_because": skipped["reasons"]}
     results: dict[str, Any] = {"name": task, "alias": task, "sample_len": judged_items}
     for metric, (accuracy, n) in metrics.items():
         # The standard error as the harness computes it.
@@ -347,7 +328,7 @@ def _task_entries(
         "versions": config["metadata"]["version"],
         "n-shot": config["num_fewshot"],
         "higher_is_better": dict.fromkeys(metrics, True),
-        "n-samples": sample_counts,
+        "n-samples": {**counts, "effective": judged_items},
     }
 
 
@@ -355,9 +336,8 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
     """Return one model's accuracies as a results file of lm-evaluation-harness, without samples.
 
     The layout is that of lm-eval 0.4.13 (``result_schema.py``). A task is a benchmark in a
-    language; phenomena are tasks below it (``_tasks_of``). ``acc`` is by the full sentence's
-    log-probability, as in the harness, or else by the benchmark's main method. Other methods are
-    named as in ``interop.lm_eval``.
+    language; phenomena are tasks below it (``_tasks_of``). ``acc`` is by log-probabilities of full
+    sentences, as in the harness, or else by the main method; for others see ``interop.lm_eval``.
     """
     sections: dict[str, Any] = {name: {} for name in SECTIONS}
     output_types = {"pair": "multiple_choice", "prompt": "generate_until"}
@@ -375,8 +355,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
                 for row in entry["rows"]
                 if row["lang"] == lang and model in row["skipped"]
             }
-            # {phenomenon: its rows}. If all items of a phenomenon were skipped, it has no rows, but
-            # is a task as well.
+            # By phenomenon. If all items of a phenomenon were skipped, it has no rows, but a task.
             rows: dict[str, list[Mapping[Any, Any]]] = {phenomenon: [] for phenomenon in skipped}
             for row in frame[frame["lang"] == lang].to_dict("records"):
                 rows.setdefault(row["phenomenon"], []).append(row)
@@ -394,8 +373,10 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
             task_of_all, *tasks_of_phenomena = tasks
             subtasks[task_of_all] = tasks_of_phenomena
             for task, phenomenon in tasks.items():
-                count, skipped_items = item_counts[phenomenon], skipped.get(phenomenon)
-                entries = _task_entries(task, rows[phenomenon], config, count, skipped_items)
+                counts: Record = {"original": item_counts[phenomenon]}
+                if reasons := skipped.get(phenomenon):
+                    counts |= {"skipped": reasons["n"], "skipped_because": reasons["reasons"]}
+                entries = _task_entries(task, rows[phenomenon], counts, config)
                 for section, entry_of_task in entries.items():
                     sections[section][task] = entry_of_task
     described, date = card["models"][model], card["date"]

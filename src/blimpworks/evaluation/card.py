@@ -120,10 +120,7 @@ def sensitivity_table(results: str, benchmark: str, lang: str, model: str) -> st
 
 
 def card_files(layout: Layout) -> list[str]:
-    """Return the paths of a card's files: data, page, tables to paste, curves if any, results.
-
-    The results are a file for each model.
-    """
+    """Return the paths of a card's files: data, page, tables, curves if any, results by model."""
     models = card_models(layout, coverage(layout))
     names = [f"results_{name}.json" for name in models] if len(models) > 1 else ["results.json"]
     card = layout.campaign.report_card
@@ -159,7 +156,7 @@ def model_table(results: str, folder: str, benchmark: str, lang: str, model: str
     return f"{results}/{folder}/{benchmark}/{model}/{lang}.parquet"
 
 
-def _model_facts(layout: Layout, name: str, covered: Coverage) -> Record:
+def _model(layout: Layout, name: str, covered: Coverage) -> Record:
     row = layout.catalogue.models[name]
     scorer = find_scorer(layout.engine_of(name), row.architecture)
     languages, languages_of_scores = set[str](), set[str]()
@@ -189,20 +186,15 @@ def _model_facts(layout: Layout, name: str, covered: Coverage) -> Record:
     }
 
 
-def _benchmark_facts(
-    layout: Layout, name: str, languages: Mapping[str, list[str]]
-) -> BenchmarkFacts:
+def _benchmark(layout: Layout, name: str, languages: Mapping[str, list[str]]) -> BenchmarkFacts:
     benchmark, paper = find_benchmark(name), paper_of(name)
     has_prompts = benchmark.unit == "prompt"
     # The command "judge" compares the two sentences of pairs; other commands judge other items.
     has_pairs = not has_prompts and benchmark.judge == "judge"
     used = {lang for languages_of_model in languages.values() for lang in languages_of_model}
-    # In the order of the benchmark.
-    run_languages = [lang for lang in layout.item_languages(name) if lang in used]
-    items = {lang: layout.items_table(name, lang) for lang in run_languages}
-    all_items = {
-        lang: str(whole_items_table(layout.campaign, name, lang)) for lang in run_languages
-    }
+    langs = [lang for lang in layout.item_languages(name) if lang in used]
+    items = {lang: layout.items_table(name, lang) for lang in langs}
+    all_items = {lang: str(whole_items_table(layout.campaign, name, lang)) for lang in langs}
     # The first benchmark has the paper's own items, other benchmarks have new ones of that form.
     is_first = paper.benchmarks[0].name == name
     is_printed = paper.printed_accuracies and layout.printed_tables(paper.name)
@@ -242,7 +234,7 @@ def card_facts(layout: Layout, configfile: str) -> Facts:
     """Collect the inputs for the report card of the campaign in ``configfile``."""
     campaign, covered = layout.campaign, coverage(layout)
     codes = {lang for models in covered.values() for langs in models.values() for lang in langs}
-    suite = campaign.report_card.suite
+    suite, rows = campaign.report_card.suite, layout.catalogue.languages
     return {
         "campaign": campaign.campaign,
         "description": campaign.description,
@@ -251,15 +243,9 @@ def card_facts(layout: Layout, configfile: str) -> Facts:
         "results": layout.results,
         "limit": campaign.limit,
         "worst": campaign.report_card.worst,
-        "languages": {
-            lang: row.name for lang, row in layout.catalogue.languages.items() if lang in codes
-        },
-        "models": {
-            name: _model_facts(layout, name, covered) for name in card_models(layout, covered)
-        },
-        "benchmarks": {
-            name: _benchmark_facts(layout, name, models) for name, models in covered.items()
-        },
+        "languages": {lang: row.name for lang, row in rows.items() if lang in codes},
+        "models": {name: _model(layout, name, covered) for name in card_models(layout, covered)},
+        "benchmarks": {name: _benchmark(layout, name, models) for name, models in covered.items()},
         "printed": {
             name: {"label": row.label, "parameters": row.parameters}
             for name, row in layout.complete.models.items()
@@ -310,8 +296,8 @@ class Row(TypedDict):
     """Keys: ``accuracy``, ``low``, ``high``, ``n``, ``skipped``, ``ties`` and ``near_ties``.
 
     Models that skipped every item are left out. The interval is Wilson's; the interval of a mean
-    follows from the intervals of the averaged accuracies. A near tie has a margin that rounding
-    could turn; ties are counted among near ties.
+    follows from the intervals of the averaged accuracies. Near ties, ties among them, have margins
+    that rounding could turn.
     """
     skipped: dict[str, Record]
     """Items without a verdict, by model, such as {"n": 3, "of": 90, "reasons": {"empty": 3}}.
@@ -339,10 +325,7 @@ class Benchmark(TypedDict):
     """The main method of each model, which decides its accuracies."""
     chance: float | None
     items: list[Record]
-    """A record for each language, such as {"lang": "eng", "n": 90, "of": 300}.
-
-    Models are run on ``n`` items, a sample if the benchmark has more (``of``).
-    """
+    """Records such as {"lang": "eng", "n": 90, "of": 300}: models are run on ``n`` of all items."""
     rows: list[Row]
     """Rows by language and phenomenon."""
     paradigms: list[Row]
@@ -373,8 +356,7 @@ class Benchmark(TypedDict):
 
     Keys: ``item_id``, ``lang``, ``phenomenon``, ``paradigm``, ``margin``, ``sides`` and ``blocks``.
     A side is a sentence, with ``name``, ``text`` and ``logprob``, the sum over the tokens. Blocks
-    have the words: a single block aligns the two sides of a pair; sentences of other items have one
-    block for each sentence.
+    have the words: one block aligns the two sides of a pair; other sentences have separate blocks.
     """
     wrong: dict[str, list[Record]]
     """Wrong answers to prompts, by model.
@@ -394,8 +376,7 @@ class Benchmark(TypedDict):
     ``first_token`` names the token, or else the rule that chooses it; ``own`` is True for the token
     of this evaluation. Other keys: ``lang``, ``n``, ``skipped``, ``accuracy``, ``low``, ``high``,
     ``flips`` (decisions that differ from those with the evaluation's token) and ``flips_beyond``
-    (flips that rounding does not explain). Pairs that lack a score with one of the two tokens are
-    skipped.
+    (flips that rounding does not explain). Pairs without a score by both tokens are skipped.
     """
     unknown: dict[str, float]
     """Share of the sentences' words that a model does not know, by model of words.

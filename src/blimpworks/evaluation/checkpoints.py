@@ -19,10 +19,7 @@ from blimpworks.exhibits.formulas import UNWEIGHTED
 
 SCALES = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9}
 NUMBER = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+(?![A-Z]))?)(?:([KMB])(?![A-Z]))?", re.IGNORECASE)
-"""Number in a name, and its unit if any: 3000, 1.5e4 or 20M.
-
-A unit that is followed by another letter does not count: 20Mb is 20.
-"""
+"""Number and unit in a name: 3000, 1.5e4, 20M. A unit before a letter is none: 20Mb is 20."""
 AMBIGUOUS = re.compile(r"(?<!\d)\d{1,3}(?:[_,]\d{3})+(?![\dKMB.])", re.IGNORECASE)
 """Digits such as 1_500, which may be one number (1500) or two (1 and 500)."""
 
@@ -61,8 +58,7 @@ def checkpoints_of(model: str, pattern: str) -> list[str]:
     if not matching:
         listed = ", ".join(sorted(names)[:8]) or "none"
         raise UserError(
-            f"{model} has no checkpoint whose name fits {pattern!r}; it has {listed}. Correct the "
-            "model, or --checkpoints."
+            f"{model} has no checkpoint whose name fits {pattern!r}; it has {listed}. Correct one."
         )
     names_by_training: dict[float, str] = {}
     for name in matching:
@@ -109,15 +105,13 @@ def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
             scale = 100 if row["measure"] in axis_labels else 1
             points = []  # (training, value, low, high)
             for model, result in row["models"].items():
-                trained = training_of(labels[model])
+                label, trained = labels[model], training_of(labels[model])
                 if trained is None or result["value"] is None:
                     continue
                 value, low, high = (scale * result[key] for key in ("value", "low", "high"))
                 points.append((trained, value, low, high))
                 text = f"{value:.1f}" if row["measure"] == "accuracy" else f"{value:.2f}"
-                cells.append(
-                    Cell(row["label"], labels[model], value, text, UNWEIGHTED, "accuracies", {})
-                )
+                cells.append(Cell(row["label"], label, value, text, UNWEIGHTED, "accuracies", {}))
             if points:
                 lengths, values, lows, highs = zip(*sorted(points), strict=True)
                 panel.fill_between(lengths, lows, highs, color=style.PALETTE[0], alpha=0.2, lw=0)

@@ -2,9 +2,8 @@
 
 ``blimpworks compare A B`` calls ``compare_evaluations`` and ``print_comparison``. A and B are read
 as "sides" (``sides.Side``) with tables of judgements: whether a model is right on an item
-(``correct``), and by which ``margin``. A ``Comparison`` has differences of accuracies, and items
-that only one of the two models judges correctly (flips). It also says how A and B were made
-differently (reasons).
+(``correct``), and by which ``margin``. A ``Comparison`` has differences of accuracies, items that
+only one of the two models judges correctly (flips), and differences of procedure (reasons).
 """
 
 from collections import Counter
@@ -65,8 +64,7 @@ class Comparison:
     """The flipped items with the largest changes of margin, the largest first.
 
     Keys: the labels of ``rows`` without ``method``, ``paradigm``, ``item_id``, ``right_in`` ("a" or
-    "b"), ``margin_a`` and ``margin_b`` (in nats, None for prompts), and ``texts``: the sentences,
-    or the prompt and both answers.
+    "b"), ``margin_a`` and ``margin_b`` (in nats, None for prompts), and ``texts`` (``texts_of``).
     """
     reasons: Sequence[Reason]
     """Differences in how the evaluations were made."""
@@ -92,8 +90,7 @@ def _join(sides: Sequence[Side], benchmark: str, lang: str, models: tuple[str, s
     if methods_a and methods_b and not common:
         raise UserError(
             f"{benchmark} in {lang} is judged by {', '.join(methods_a)} in {sides[0].folder} and "
-            f"by {', '.join(methods_b)} in {sides[1].folder}; expected a method of both. Set the "
-            "same methods in the campaigns."
+            f"by {', '.join(methods_b)} in {sides[1].folder}; expected a method of both; set one."
         )
     method = common[0] if common else ""
     frames = []
@@ -117,10 +114,7 @@ def _join(sides: Sequence[Side], benchmark: str, lang: str, models: tuple[str, s
 def _comparison_row(
     sides: Sequence[Side], labels: dict[str, str], phenomenon: str, rows: pd.DataFrame
 ) -> Record:
-    """Return a row of ``Comparison.rows``.
-
-    ``rows`` are the joined judgements on the phenomenon, or on all of them ("all").
-    """
+    """Return a row of ``Comparison.rows`` for joined judgements on a phenomenon, or on "all"."""
     name, lang, method = labels["benchmark"], labels["lang"], labels["method"]
     judged_a, judged_b = (rows[f"correct_{side}"].notna() for side in "ab")
     right_a, right_b = (rows[f"correct_{side}"] == 1 for side in "ab")
@@ -241,8 +235,7 @@ def compare_evaluations(
     ``first`` and ``second`` are directories of evaluations, or of the workflow's results.
     ``second`` may also be samples of lm-evaluation-harness, or predictions on the suite of
     ``first``. ``models`` names a model of A and a model of B (see ``pair_models``). At most
-    ``flips`` flipped items are returned. Raises UserError when a directory has no finished
-    evaluation, or there is nothing to compare.
+    ``flips`` flipped items are returned. Raises UserError if there is nothing to compare.
     """
     a = read_side(first)
     other_program = None
@@ -250,7 +243,7 @@ def compare_evaluations(
     if not is_evaluation(second):
         other_program = read_samples(second, a) or read_submission(second, a)
     b = other_program or read_side(second)
-    pairs = pair_models(a, b, models)
+    pairs = tuple(pair_models(a, b, models))
     compared = [
         _join((a, b), benchmark, lang, pair)
         for pair in pairs
@@ -259,8 +252,7 @@ def compare_evaluations(
     ]
     if not compared:
         raise UserError(
-            f"{first} and {second} have no language of a benchmark in common; compare evaluations "
-            "that do."
+            f"{first} and {second} have no language of a benchmark in common; compare others."
         )
     rows: list[Record] = []
     for labels, joined in compared:

@@ -60,8 +60,7 @@ class Number:
     def is_in_row(self, row_names: Collection[str]) -> bool:
         """Return whether the names, in lower case, mean this number's row: {"eng", "agreement"}.
 
-        The benchmark need not be named. Without a language or phenomenon, the row over all
-        languages or phenomena is meant.
+        The benchmark need not be named; without a language (phenomenon), all of them are meant.
         """
         lang, phenomenon = self.card_row["lang"], self.card_row["phenomenon"]
         # The first row of totals is over all languages, or over the only one.
@@ -159,10 +158,7 @@ def _count_statuses(
 
 
 def _origins_of_items(explanation: Explanation, paths: Collection[Path]) -> list[str]:
-    """Return sentences on the origins of tables of items: files that no job has made.
-
-    ``paths`` are the tables of items, among the nodes of the tree of the number's files.
-    """
+    """Return sentences on files, made by no job, from which the tables of items ``paths`` come."""
     assert explanation.tree is not None
     digests: dict[Path, str] = {}
     for table in explanation.tree.walk():
@@ -176,10 +172,9 @@ def _origins_of_items(explanation: Explanation, paths: Collection[Path]) -> list
 
 
 def _enter_workflow_directory(card: Path, recorded: Path) -> None:
-    """Change to the directory in which the workflow ran: the current one, or the repository.
+    """Change to the directory in which the workflow ran, where relative paths in records start.
 
-    Relative paths in records start there. ``recorded`` is the card's path in the record. Raises
-    UserError if that is another file than the card.
+    ``recorded`` is the card's path in the record. Raises UserError if it names another file.
     """
     bases = (REPOSITORY,) if recorded.is_absolute() else (Path.cwd(), REPOSITORY)
     for base in bases:
@@ -190,17 +185,6 @@ def _enter_workflow_directory(card: Path, recorded: Path) -> None:
         f"{card} was made as {recorded}; explain the numbers of that file, in the directory that "
         "the workflow ran in."
     )
-
-
-def _languages_of(number: Number) -> list[str]:
-    """Return the languages whose items a number is over; "all" and "mean" mean several."""
-    if number.card_row["lang"] not in (ALL, MEAN):
-        return [number.card_row["lang"]]
-    return [
-        row["lang"]
-        for row in show.totals(number.benchmark)
-        if row["lang"] not in (ALL, MEAN) and number.model in {*row["models"], *row["skipped"]}
-    ]
 
 
 def explain_number(
@@ -220,13 +204,15 @@ def explain_number(
         require_as_recorded(path)
     facts: Facts = record["params"]["facts"]
     name, model, lang = number.benchmark["name"], number.model, number.card_row["lang"]
-    languages = _languages_of(number)
+    languages = [lang]  # whose items the number is over
+    if lang in (ALL, MEAN):
+        totals = [row for row in show.totals(number.benchmark) if row["lang"] not in (ALL, MEAN)]
+        languages = [row["lang"] for row in totals if model in {*row["models"], *row["skipped"]}]
     judgements = [
         Path(model_table(facts["results"], "judgements", name, code, model)) for code in languages
     ]
     method = number.benchmark["methods"][model]
-    # As in the paper, such accuracies are divided by the number of prompts that the paper states,
-    # not by the number of judged prompts.
+    # Such accuracies are divided by the number of prompts in the paper, not of judged prompts.
     is_nominal = method == PUBLISHED and NOMINAL in read_parquet(judgements[0]).column_names
     if is_nominal and lang == ALL and len(languages) > 1:
         raise UserError(

@@ -2,9 +2,8 @@
 
 ``Tables`` reads the tables of an evaluation. A judgement is a row that says whether a model is
 right on an item (``correct``: 1, 0, a half for a tie if the benchmark counts ties so, or NaN
-without a verdict), and by which ``margin``. An item is skipped if it has no verdict. The functions
-return results for the report card (``build``) and for comparisons (``compare``), and raise
-UserError when a table is missing or broken.
+without a verdict), and by which ``margin``. An item is skipped if it has no verdict. The results
+are for the report card (``build``) and comparisons (``compare``). A faulty table raises UserError.
 """
 
 import hashlib
@@ -59,8 +58,7 @@ JUDGEMENT_COLUMNS = [*KEY, "phenomenon", "method", "correct", "margin"]
 class Tables:
     """The tables of one benchmark in an evaluation, read when they are first needed.
 
-    A benchmark can judge by several methods. The report card has the results of the first one, the
-    main method.
+    If a benchmark judges by several methods, the report card has results of the first: the main.
     """
 
     name: str
@@ -210,8 +208,7 @@ def paired_tests(tables: Tables) -> list[Record]:
         wide = pd.concat(columns, axis="columns")
         verdicts_by_lang[lang] = wide.reindex(columns=models).to_numpy(dtype=float)
     if len(verdicts_by_lang) > 1:
-        all_verdicts = np.concatenate([*verdicts_by_lang.values()])
-        verdicts_by_lang = {ALL: all_verdicts, **verdicts_by_lang}
+        verdicts_by_lang = {ALL: np.concatenate([*verdicts_by_lang.values()]), **verdicts_by_lang}
     tests: list[Record] = []
     for lang, verdicts in verdicts_by_lang.items():
         was_run = ~np.isnan(verdicts)

@@ -1,8 +1,7 @@
 """Measure this machine's memory and GPUs, and choose engines and number formats that fit.
 
-``session.Evaluation`` calls ``choose_engine``, ``choose_format`` and ``check_memory`` for its
-models. An engine is a program that runs a model, such as transformers or vLLM; its environment is
-a Python installation with that program.
+``session.Evaluation`` calls ``choose_engine``, ``choose_format`` and ``check_memory``. An engine is
+a program that runs a model, such as vLLM; an environment is a Python with that program.
 """
 
 import os
@@ -113,19 +112,17 @@ def slow_formats(cpuinfo: str) -> frozenset[str]:
     return frozenset(name for name, fast in INSTRUCTIONS.items() if not flags & fast)
 
 
-def choose_engine(
-    row: ModelRow, requested: str = "auto", machine: Machine | None = None
-) -> ModelRow:
-    """Return a model's row with the requested engine, or with the fastest one of the machine.
+def choose_engine(row: ModelRow, choice: str = "auto", machine: Machine | None = None) -> ModelRow:
+    """Return a model's row with the chosen engine, or with the fastest one of the machine.
 
     Raises UserError when the engine cannot run the model, or is not installed.
     """
     machine = machine or this_machine()
-    if requested not in ("auto", *engines()):
-        raise UserError(f"--engine is {requested!r}; expected auto, {', '.join(engines())}.")
+    if choice not in ("auto", *engines()):
+        raise UserError(f"--engine is {choice!r}; expected auto, {', '.join(engines())}.")
     able = [engine for engine in engines().values() if row.architecture in engine.scorers]
-    if requested != "auto":
-        name = requested
+    if choice != "auto":
+        name = choice
     elif row.recipe:
         name = row.engine  # Models that are trained here are small.
     else:
@@ -138,7 +135,7 @@ def choose_engine(
         reason = f"the model is trained here and run by {row.engine} alone"
     if reason:
         names = ", ".join(engine.name for engine in able)
-        hint = "Leave --engine out" if requested != "auto" else "Correct its settings"
+        hint = "Leave --engine out" if choice != "auto" else "Correct its settings"
         raise UserError(f"model {row.name!r}: {reason}. {hint}; {names} can run it.")
     chosen = find_engine(name)
     if chosen.interpreter and name not in machine.environments:

@@ -65,8 +65,7 @@ def pooled(rows: pd.DataFrame) -> Record:
 def mean_of(rows: pd.DataFrame) -> Record:
     """Return the unweighted mean of accuracies, with an interval from the accuracies' intervals."""
     on_all_items, mean = pooled(rows), float(rows["accuracy"].mean())
-    # If the mean and the accuracy on all items are the same number on the card, which has tenths of
-    # a percent, they get the same interval too.
+    # Equal numbers on the card, which has tenths of a percent, get equal intervals.
     if round(mean, 3) == round(on_all_items["accuracy"], 3):
         return {**on_all_items, "accuracy": mean}
     low, high = weighted_interval(rows, [1 / len(rows)] * len(rows))
@@ -96,12 +95,10 @@ def accuracy_rows(tables: Tables, skipped: Skipped) -> list[Row]:
         if any(0 < counts["n"] == counts["of"] for counts in counts_by_model.values()):
             measured.setdefault(key, {})
     models, baselines = [*tables.benchmark["languages"]], baselines_of(tables)
-    languages = [ALL, MEAN, *tables.benchmark["items"]]
+    order = [ALL, MEAN, *tables.benchmark["items"]]
     table: list[Row] = []
-    for lang, phenomenon in sorted(
-        measured, key=lambda key: (languages.index(key[0]), key[1] != ALL, key[1])
-    ):
-        key = (lang, phenomenon)
+    for key in sorted(measured, key=lambda k: (order.index(k[0]), k[1] != ALL, k[1])):
+        lang, phenomenon = key
         accuracies, counts = measured[key], skipped.get(key, {})
         skipped_counts = {m: counts[m] for m in models if m in counts and counts[m]["n"]}
         for model in accuracies.keys() & skipped_counts.keys():
@@ -215,8 +212,7 @@ class Means:
 def _average(rows: pd.DataFrame, levels: list[tuple[str, str]], count: int) -> Means | None:
     """Average the ``count`` accuracies of each model; models with fewer rows are incomplete.
 
-    The column ``ours`` of ``rows`` is True for our models. Return None if all printed models, or
-    all models of ours, are incomplete.
+    ``ours`` is True for our models. Return None if no printed model, or none of ours, is complete.
     """
     means, incomplete = {}, []
     groups: Iterable[Any] = rows.groupby(["ours", "model"], sort=False)
@@ -227,8 +223,7 @@ def _average(rows: pd.DataFrame, levels: list[tuple[str, str]], count: int) -> M
             means[key] = mean_of(values.assign(ties=0, near_ties=0))
             means[key]["correct"] = values["correct"].sum()
         else:
-            # A single accuracy keeps its interval. A mean of accuracies of which one lacks an
-            # interval or n has none.
+            # A single accuracy keeps its interval; a mean without all intervals and n has none.
             means[key] = {
                 "accuracy": values["accuracy"].mean(),
                 "low": values["low"].iloc[0] if len(values) == 1 else None,
@@ -237,8 +232,7 @@ def _average(rows: pd.DataFrame, levels: list[tuple[str, str]], count: int) -> M
                 "skipped": values["skipped"].sum(),
                 "correct": values["correct"].sum(),
             }
-    has_ours, has_printed = (any(ours == is_ours for ours, _ in means) for is_ours in (True, False))
-    if not (has_ours and has_printed):
+    if {is_ours for is_ours, _ in means} != {True, False}:
         return None
     columns = ["accuracy", "low", "high", "n", "skipped", "correct"]
     index = pd.MultiIndex.from_tuples([*means], names=["ours", "model"])
@@ -314,8 +308,7 @@ def _notes_on_items(lang: str, means: Means, tables: Tables) -> list[str]:
 def _means_in(lang: str, tables: Tables) -> Means | None:
     """Return mean accuracies of printed models and ours in a language; None without common ones.
 
-    They are compared on all items if both have such accuracies, else on the phenomena that both
-    have, else on the paradigms.
+    They are compared on all items, or else on common phenomena, or else on common paradigms.
     """
     printed, ours = (
         rows[rows["lang"] == lang].set_index(LEVEL)

@@ -77,7 +77,6 @@ class ResolvedModel:
         row, size = self.row, size_text(self.facts.file_gb) if self.facts.file_gb else ""
         if billions := row.parameters:
             number = f"{billions * 1e9:.0f}"
-            # The largest unit that fits is the last.
             for unit, billions_of_unit in (("thousand", 1e-6), ("million", 1e-3), ("billion", 1.0)):
                 if billions >= billions_of_unit:
                     number = f"{billions / billions_of_unit:.3g} {unit}"
@@ -127,8 +126,7 @@ def _row(values: Mapping[str, Any], overrides: Mapping[str, str], argument: str)
     except ValidationError as error:
         first = error.errors()[0]
         raise UserError(
-            f"{argument}: {first['loc'][0]} is {first['input']!r}; {first['msg'].lower()}. "
-            "Correct it."
+            f"{argument}: {first['loc'][0]} is {first['input']!r}; {first['msg'].lower()}."
         ) from error
 
 
@@ -199,8 +197,7 @@ def _facts_of_languages(directory: Path, folders: Sequence[Path], choice: UserCh
         if descriptions[lang] != descriptions[first]:
             raise UserError(
                 f"{directory}: {first} is {descriptions[first]} and {lang} is "
-                f"{descriptions[lang]}; expected one model with checkpoints of one kind. Name them "
-                "one by one."
+                f"{descriptions[lang]}; expected checkpoints of one kind. Name each."
             )
     for lang, facts in facts_by_lang.items():
         if facts.scope not in ("multi", lang):
@@ -227,16 +224,14 @@ def _notes_on_words(path: Path) -> tuple[str, ...]:
             f"{len(unmatched):,} {of_all}, such as {unmatched[0]!r}, never match, because "
             "sentences are split into words and punctuation marks; unknown words are <unk>."
         )
-    # A vocabulary without capitals or small letters is of text in one case. Only words in scripts
-    # with cases count. Georgian capitals are no capitals here: no sentence begins with one, and
-    # title() makes none.
+    # Words in scripts with two cases. Georgian capitals do not count: no sentence begins with one,
+    # and title() makes none.
     cased = [word for word in vocabulary if word.title() != word or word.lower() != word]
     counts = {
         "a capital": sum(word.lower() != word for word in cased),
         "a small letter": sum(word.upper() != word for word in cased),
     }
     for letter, number in counts.items():
-        # A few exceptions and few cased words are tolerated.
         if len(cased) >= max(10, len(vocabulary) / 2) and number <= 0.01 * len(cased):
             verb = "have" if number > 1 else "has"
             notes.append(
@@ -257,8 +252,7 @@ def _resolve_path(
     if not path.exists():
         raise UserError(
             f"{argument} does not exist; expected a directory in Hugging Face's layout, a "
-            "checkpoint of ours, a GGUF file or an n-gram file (.arpa, KenLM's binary). Correct "
-            "the path."
+            "checkpoint of ours, a GGUF file or an n-gram file (.arpa, KenLM's binary)."
         )
     choice = UserChoice(overrides.get("architecture"), overrides.get("first_token"), trusted)
     components = path.parts[1:]
@@ -293,10 +287,7 @@ def _resolve_path(
 
 
 def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedModel:
-    """Return a local model of one language as one that is run on all ``requested`` languages.
-
-    A note says which of these languages are foreign to it. Other models are returned unchanged.
-    """
+    """Let a local model of one language run on all ``requested`` ones; a note names the others."""
     row = model.row
     has_one_language = (
         is_local(row.hf_id) and row.scope == "monolingual" and not row.hf_id.endswith(PER_LANGUAGE)
@@ -344,9 +335,8 @@ def _resolve_hub_id(
     cache = os.environ.get("BLIMPWORKS_CACHE")
     choice = UserChoice(overrides.get("architecture"), overrides.get("first_token"), trusted)
     try:
-        facts, commit, gated = hub_facts(
-            hf_id, revision or "main", choice, Path(cache) if cache else None
-        )
+        cache_folder = Path(cache) if cache else None
+        facts, commit, gated = hub_facts(hf_id, revision or "main", choice, cache_folder)
     except UserError as error:
         addresses = {row.hf_id for row in catalogue.values() if row.hf_id}
         close = get_close_matches(hf_id, addresses, n=1, cutoff=0.85)
@@ -469,16 +459,14 @@ def _with_names(models: Sequence[ResolvedModel], taken: Collection[str]) -> list
         tails = [model.components[-depth:] for model, depth in zip(models, depths, strict=True)]
         names = [_slug("-".join(tail)) for tail in tails]
         counts = Counter(names)
-        ambiguous = [
-            i
-            for i, (model, name) in enumerate(zip(models, names, strict=True))
-            if not model.in_catalogue and (counts[name] > 1 or name in used)
-        ]
-        can_be_longer = [i for i in ambiguous if depths[i] < len(models[i].components)]
-        if not can_be_longer:
+        is_ambiguous = False
+        for i, (model, name) in enumerate(zip(models, names, strict=True)):
+            is_taken = not model.in_catalogue and (counts[name] > 1 or name in used)
+            if is_taken and depths[i] < len(model.components):
+                depths[i] += 1
+                is_ambiguous = True
+        if not is_ambiguous:
             break
-        for i in can_be_longer:
-            depths[i] += 1
     renamed = []
     for model, tail, name in zip(models, tails, names, strict=True):
         if model.in_catalogue:

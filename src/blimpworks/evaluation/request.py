@@ -54,10 +54,7 @@ def repository_catalogue() -> Catalogue:
 
 
 def parse_names(text: str) -> tuple[str, ...]:
-    """Return the distinct names in a text with commas between them.
-
-    ``all`` gives an empty tuple, by which options mean no choice.
-    """
+    """Return the distinct names in a text, with commas between; () for ``all``: no choice."""
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     return () if names == ("all",) else names
 
@@ -337,9 +334,7 @@ def listing_text(rows: Sequence[Listed]) -> str:
     """Return the list as text: benchmarks run by default, those run if named, and the others."""
     sections = {
         "": [row for row in rows if not (row.obstacle or row.is_optional)],
-        "Only if named (--benchmarks NAME, --languages CODES):": [
-            row for row in rows if row.is_optional
-        ],
+        "Only if named (--benchmarks NAME, --languages CODES):": [r for r in rows if r.is_optional],
         "Not in these data:": [row for row in rows if row.obstacle],
     }
     wrapper = textwrap.TextWrapper(

@@ -2,8 +2,7 @@
 
 ``session.Evaluation.run`` locks the evaluation's folder (``folder_lock``), and calls
 ``run_snakemake``. This starts Snakemake as another process. ``Output`` reads progress and failures
-from the lines that Snakemake prints, such as ``3 of 12 steps (25%) done``. ``Interrupts`` passes
-Ctrl-C on to Snakemake.
+from printed lines, such as ``3 of 12 steps (25%) done``. ``Interrupts`` passes Ctrl-C on.
 """
 
 import fcntl
@@ -67,24 +66,17 @@ def folder_lock(folder: Path) -> Iterator[int]:
 
 
 def snakemake_command(
-    campaign_file: Path,
-    targets: Sequence[str] = (TARGET,),
-    *,
-    cores: int = 1,
-    profile: str | None = None,
-    dry_run: bool = False,
+    campaign: Path, target: str = TARGET, *, cores: int = 1, profile: str | None, dry_run: bool
 ) -> list[str]:
-    """Return the command line that builds targets of a campaign in a locked folder."""
-    if profile:  # sets the number of parallel jobs
-        jobs = ["--profile", profile]
-    else:
-        # A scoring job ("score") uses all cores, so that the first numbers come early, and no two
-        # models share the memory. Jobs that answer prompts keep one thread, because each further
-        # thread takes 0.56 GB, which the estimates of memory do not include.
-        jobs = ["--cores", str(cores), "--set-threads", f"score={cores}"]
-    snakemake = [sys.executable, "-m", "snakemake", "--configfile", as_setting(campaign_file)]
+    """Return the command line that builds a target of a campaign file, in a locked folder."""
+    # A profile sets the number of parallel jobs. Without one, a scoring job ("score") uses all
+    # cores, so that the first numbers come early, and no two models share the memory. Jobs that
+    # answer prompts keep one thread: another would take 0.56 GB, which no estimate includes.
+    local_jobs = ["--cores", str(cores), "--set-threads", f"score={cores}"]
+    jobs = ["--profile", profile] if profile else local_jobs
+    snakemake = [sys.executable, "-m", "snakemake", "--configfile", as_setting(campaign)]
     options = ["--dry-run", "--nolock"] if dry_run else ["--nolock"]
-    return [*snakemake, *options, *jobs, "--", *targets]
+    return [*snakemake, *options, *jobs, "--", target]
 
 
 @dataclass
@@ -122,10 +114,7 @@ class Output:
                 self.store(line)
 
     def failure(self) -> str:
-        """Return lines that show why Snakemake failed.
-
-        They begin at the workflow's summary, else at the first error; else they are the last lines.
-        """
+        """Return the lines from the workflow's summary on, or the first error on, or the last."""
         summaries = [i for i, line in enumerate(self.lines) if line.startswith("What failed:")]
         errors = [i for i, line in enumerate(self.lines) if "Error" in line]
         start = max(0, len(self.lines) - MOST_FAILURE_LINES)
@@ -161,10 +150,7 @@ class Output:
     def follow(
         self, process: subprocess.Popen[str], get_status: Callable[[], Status], console: Console
     ) -> None:
-        """Show progress until the process ends: on a terminal in one changing line, else in lines.
-
-        A line is only printed if more than the time has changed.
-        """
+        """Show progress until the process ends: in one changing line on a terminal, else lines."""
         on_terminal, printed_progress = console.is_terminal, ""
         changing_line = console.status("starting") if on_terminal else nullcontext()
         with changing_line as line:
@@ -176,7 +162,7 @@ class Output:
                 _time, _, progress = text.partition(" · ")
                 if line:
                     line.update(text)
-                elif progress != printed_progress:
+                elif progress != printed_progress:  # more than the time has changed
                     console.print(text, soft_wrap=True)
                     printed_progress = progress
 

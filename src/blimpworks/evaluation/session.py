@@ -49,10 +49,7 @@ SETTINGS_NAME = "the evaluation"
 TEMPLATES = "config/evaluation"
 """Folder of templates: a campaign for each choice of data."""
 LARGE = 0.5
-"""Size above which a model gets shorter shards without a GPU [10⁹ parameters].
-
-With a model of this size, two cores score 1,000 sentences (a shard) in half a minute.
-"""
+"""Size of a model with which two cores score 1,000 sentences in half a minute [10⁹ parameters]."""
 AUTO, EMBEDDED, RELEASED = "auto", "embedded", "released"
 """Choices of data; ``auto`` is ``released`` with a mirror or a network, else ``embedded``."""
 DECLARED = "declared"
@@ -93,20 +90,15 @@ def _why_not_run(settings: Mapping[str, Any], benchmark: str) -> str:
 
 
 def shorten_shards(settings: dict[str, Any], layout: Layout) -> Layout:
-    """Change settings to save answers after every second batch, and return the new layout.
-
-    A batch takes a CPU half a minute or more. ``settings`` is changed.
-    """
-    for name in layout.campaign.benchmarks:
-        generation = find_benchmark(name).generation
-        if generation:
-            # ``setting`` is a path, such as "prompts.generation". The levels are copied, since the
-            # template has them too.
-            options = settings
-            for key in generation.setting.split("."):
-                options[key] = {**options.get(key, {})}
-                options = options[key]
-            options["shard"] = 2 * generation.options(layout.campaign).batch
+    """Save answers after every second batch (of half a minute on a CPU); return the new layout."""
+    generations = (find_benchmark(name).generation for name in layout.campaign.benchmarks)
+    for generation in filter(None, generations):
+        # Follow a path such as "prompts.generation"; copy each level, as the template has it too.
+        options = settings
+        for key in generation.setting.split("."):
+            options[key] = {**options.get(key, {})}
+            options = options[key]
+        options["shard"] = 2 * generation.options(layout.campaign).batch
     return check_settings(settings)
 
 
@@ -247,9 +239,8 @@ class Evaluation:
         The code is not run. Raises UserError for a model without code, or with unusable code.
         """
         if self.checkpoints is not None:
-            arguments = [
-                name for model in arguments for name in checkpoints_of(model, self.checkpoints)
-            ]
+            pattern = self.checkpoints
+            arguments = [name for model in arguments for name in checkpoints_of(model, pattern)]
         if not arguments:
             raise UserError("no model is named whose code could be shown; name one or more.")
         # Several models can have the same code, which is listed once.
@@ -325,10 +316,7 @@ class Evaluation:
         return layout
 
     def choose_languages(self, settings: dict[str, Any]) -> None:
-        """Set the languages to those of the benchmarks, which the user named without languages.
-
-        Models that are trained here need training text, which only languages of the template have.
-        """
+        """Use all languages of the named benchmarks; models to train need those of the template."""
         campaign = check_campaign(settings, SETTINGS_NAME)
         languages, unpinned = request.languages_of_benchmarks(campaign)
         if unpinned:
@@ -348,15 +336,11 @@ class Evaluation:
             )
         elif not_in_template:
             self.notes.append(
-                f"Languages of the benchmarks: {', '.join(languages)}; --languages chooses among "
-                "them."
+                f"Languages of the benchmarks: {', '.join(languages)}; --languages selects."
             )
 
     def prepare(self, folder: Path) -> Layout:
-        """Write the campaign and its table of models into a folder; return the layout.
-
-        Raises UserError when a request cannot be met.
-        """
+        """Write the campaign and table of models into a folder; return the layout."""
         self.models = [in_languages(model, self.languages) for model in self.models]
         self.choose_data()
         path = request.as_setting(folder)
@@ -370,8 +354,7 @@ class Evaluation:
             if section in self.scoring and architecture not in architectures:
                 raise UserError(
                     f"--scoring sets {section}, for models of architecture {architecture!r}, and "
-                    f"the named ones are {', '.join(architectures)}; leave it out, or set "
-                    "--architecture."
+                    f"the named ones are {', '.join(architectures)}; leave it out."
                 )
         if self.suite is not None and "first_token" in self.overrides:
             self.notes.append("The suite's printed numbers may have another first token.")
@@ -454,8 +437,7 @@ class Evaluation:
             name = f"{Path(arguments[0]).expanduser().resolve().name}-checkpoints"
         else:
             raise UserError(
-                f"--checkpoints goes with one model, and {len(arguments)} are named; evaluate each "
-                "by a command."
+                f"--checkpoints goes with one model, and {len(arguments)} are named; name one."
             )
         folder = (out or Path(FOLDER, name)).expanduser().resolve()
         enter_repository()
@@ -486,17 +468,16 @@ class Evaluation:
             described = [line for model in self.models for line in (model.described, *model.notes)]
             for line in (*self.notes, *described, f"Campaign: {request.as_setting(path)}"):
                 console.print(line, soft_wrap=True, highlight=False, markup=False)
-            command = snakemake_command(
-                path, cores=self.cores, profile=self.profile, dry_run=self.dry_run
-            )
-            if self.dry_run:
+            profile, dry_run = self.profile, self.dry_run
+            command = snakemake_command(path, cores=self.cores, profile=profile, dry_run=dry_run)
+            if dry_run:
                 # A table of rules and their numbers of jobs, from "Job stats:" to an empty line.
                 table = run_quietly(command).partition("Job stats:\n")[2].partition("\n\n")[0]
                 print(table or "Nothing to do: all files exist and are up to date.")
                 return
             site = find_site(layout.campaign)
             refuse_unreachable(layout, site.cache if site else None)
-            if not self.profile:
+            if not profile:
                 for line in check_memory(self.models, this_machine()):
                     console.print(line, soft_wrap=True, highlight=False)
             log = REPOSITORY / layout.campaign.pathvars.logs / "snakemake.log"
@@ -504,5 +485,5 @@ class Evaluation:
             seconds = run_snakemake(command, log, get_status, console, lock)
             console.print(f"Done in {duration(seconds)}.")
             card = read_card(folder / "results/report_card/card.json")
-            card["rerun"] = rerun_command(request.as_setting(path), self.cores, self.profile)
+            card["rerun"] = rerun_command(request.as_setting(path), self.cores, profile)
             print_card(card, Console())

@@ -76,12 +76,10 @@ def checked(model: Model) -> str:
     """Return a sentence on the tests that a model passed before scoring; empty without tests."""
     tests = ("weights", "tokenizer", "form", "causality", "padding", "prefixes", "vocabulary")
     texts = []
-    for name in tests:
-        finding = model["checks"].get(name)
-        if finding is not None:
-            # Findings of one or two words, such as "passed", are not shown.
-            is_long = any(mark in finding for mark in ",;:")
-            texts.append(f"{name} ({finding})" if is_long else name)
+    for name in (name for name in tests if name in model["checks"]):
+        finding = model["checks"][name]
+        # Findings of a word or two, such as "passed", have no punctuation, and are not shown.
+        texts.append(f"{name} ({finding})" if any(mark in finding for mark in ",;:") else name)
     return f"Checked: {', '.join(texts)}." if texts else ""
 
 
@@ -103,11 +101,7 @@ def phenomena(benchmark: Benchmark, lang: str) -> list[Row]:
 
 
 def counts(row: Row, models: Iterable[str], key: Literal["models", "skipped"] = "models") -> str:
-    """Format how many items of a row the models judged (or skipped): ``358``, or ``0–358``.
-
-    The key "models" counts judged items, "skipped" counts skipped ones. Models that were not run on
-    the items do not count.
-    """
+    """Format how many items of a row models judged, or by the key "skipped" skipped: ``0–358``."""
     models_of_row = [model for model in models if model in {*row["models"], *row["skipped"]}]
     return numbers(row[key].get(model, {"n": 0})["n"] for model in models_of_row)
 

@@ -145,9 +145,7 @@ def read_side(folder: Path) -> Side:
     return Side(folder, results, load_campaign(path) if path.exists() else None)
 
 
-def pair_models(
-    a: Side, b: Side, chosen: tuple[str, str] | None = None
-) -> tuple[tuple[str, str], ...]:
+def pair_models(a: Side, b: Side, chosen: tuple[str, str] | None = None) -> list[tuple[str, str]]:
     """Return the pairs (model of A, model of B) to compare.
 
     They are the ``chosen`` pair. Without one, models with the same name in A and B are compared. If
@@ -160,12 +158,12 @@ def pair_models(
                     f"{side.folder} has no accuracies of model {model!r}; it has "
                     f"{', '.join(side.models)}. Name one of them, --models A's B's."
                 )
-        return (chosen,)
+        return [chosen]
     common = [model for model in a.models if model in b.models]
     if common:
-        return tuple((model, model) for model in common)
+        return [(model, model) for model in common]
     if len(a.models) == len(b.models) == 1:
-        return ((a.models[0], b.models[0]),)
+        return [(a.models[0], b.models[0])]
     raise UserError(
         f"{a.folder} has {', '.join(a.models)} and {b.folder} has {', '.join(b.models)}, no model "
         f"of the same name; say which two to compare, such as --models {a.models[0]} {b.models[0]}."
@@ -246,8 +244,7 @@ def read_samples(source: Path, reference: Side) -> BorrowedSide | None:
     """Read a file of lm-eval samples, or all such files below a folder; None if there are none.
 
     Samples belong to the items of ``reference`` with their two sentences. Raises UserError for
-    unreadable files, samples of several models or of anything but pairs, and for different numbers
-    on the same pair.
+    unreadable files, samples of several models or of no pairs, and for two samples of a pair.
     """
     files = sorted(source.rglob("samples_*.jsonl"))
     if source.suffix == ".jsonl" and source.is_file():
@@ -260,8 +257,7 @@ def read_samples(source: Path, reference: Side) -> BorrowedSide | None:
             f"{source} has samples of several models ({', '.join(sorted(map(str, folders)))}); "
             "name the directory of one."
         )
-    # Samples, keyed by the two sentences. A pair of the files has several keys, as its sentences
-    # may be written in several ways in tables of items.
+    # Samples, keyed by the two sentences as in tables of items; a pair of the files has two keys.
     sample_by_key: dict[tuple[str, str], Record] = {}
     keys_of_pair: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for path in files:
@@ -400,8 +396,7 @@ def _job_differences(
     for model_a, model_b in pairs:
         renamed_b = b
         if model_a != model_b:
-            # B's model gets the name of A's model, so that products to compare have equal keys. If
-            # B has a model of that name, it gets the other name.
+            # Exchange names in B, so that B's model has the name of A's, and products equal keys.
             new_names = {model_b: model_a, model_a: model_b}
             renamed_b = _Renamed(b.root, b.recorded, b.base, b.records, new_names)
         causes = Causes(a, renamed_b)

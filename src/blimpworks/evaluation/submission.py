@@ -72,8 +72,7 @@ REMEDY = "Name files that the suite's own programs, or `export`, have written."
 class Question:
     """An item as a choice between texts: the two sentences of a pair, or the options of an item.
 
-    In the table of items, each option is a row with a sentence in which the option is the region
-    "option". The first row is the right one.
+    In tables of items, options are rows, the right one first; the region "option" has its text.
     """
 
     key: tuple[str, str]
@@ -142,11 +141,7 @@ def _task_language(side: Side, task: Task, models: Collection[str]) -> str:
 
 
 def _option_sums(side: Side, key: TableKey, questions: Sequence[Question]) -> dict[str, float]:
-    """Return {id of an option's row: sum of the log-probabilities of the option's tokens [nats]}.
-
-    The table of scores has log-probabilities of whole sentences, so the method "critical_region"
-    computes the sums with the options as critical regions.
-    """
+    """Return {id of an option's row: sum of log-probabilities of the option's tokens [nats]}."""
     span_by_row: dict[str, tuple[int, int]] = {}
     for question in questions:
         span_by_row.update(question.options)
@@ -156,6 +151,7 @@ def _option_sums(side: Side, key: TableKey, questions: Sequence[Question]) -> di
     path = side.table("scores", *key)
     columns = ["item_id", "rounding", "good_ids", "good_logprobs", "good_ends"]
     scores = judge.align_scores(items, read_table(SCORES, path, columns), path)
+    # The judging method for critical regions computes the sums, with options as regions.
     options = pa.table({"good": items["good"], "good_start": starts, "good_end": ends})
     sums = judge.totals(find_method("critical_region"), judge.side_of(options, scores, "good"))
     return dict(zip(ids, sums.tolist(), strict=True))
@@ -287,8 +283,7 @@ def _suite_of(side: Side) -> Suite:
 def _name_and_revision(row: ModelRow, *, is_checkpoint: bool) -> tuple[str, str]:
     """Return (model, revision) for a submission's paths; local checkpoints are MODEL/REVISION."""
     if not is_local(row.hf_id):
-        # The label has the revision that the user named: "gpt2@step10". ``row.revision`` is a
-        # commit.
+        # The row has the commit, and its label the revision that the user named: "gpt2@step10".
         return Path(row.hf_id or row.name).stem, row.label.partition("@")[2] or "main"
     folder = Path(row.hf_id).expanduser().resolve()
     return (folder.parent.stem, folder.name) if is_checkpoint else (folder.stem, "main")
@@ -320,15 +315,13 @@ def _backend(run: Path, row: ModelRow, campaign: Campaign, suite: Suite) -> str:
     return backends[scoring_way]
 
 
-def _path_of_task(
-    task: Task, submission: Submission, names: Mapping[str, str], output: Path
-) -> Path | None:
+def _path_of_task(task: Task, form: Submission, names: dict[str, str], output: Path) -> Path | None:
     """Return the path of a task's predictions or curves; None if the task cannot be exported."""
-    if task.acquisition and submission.curves:
-        return below(output, submission.curves.format(**names), task.label)
+    if task.acquisition and form.curves:
+        return below(output, form.curves.format(**names), task.label)
     if task.predictions is None:
         return None
-    file = submission.file.format(folder=task.predictions.folder, **names)
+    file = form.file.format(folder=task.predictions.folder, **names)
     return below(output, file, task.label)
 
 
@@ -364,10 +357,9 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
         backend = _backend(run, row, side.campaign, suite)
         names = {"model": name, "revision": revision, "backend": backend}
         # Files of a complete submission, by label; files of other programs may exist already.
-        paths: dict[str, Path | None] = {
-            label: below(output, path_template.format(**names), label)
-            for label, path_template in submission.more.items()
-        }
+        paths: dict[str, Path | None] = {}
+        for label, path_template in submission.more.items():
+            paths[label] = below(output, path_template.format(**names), label)
         judged = {benchmark for benchmark, _ in side.judged(model)}
         for task in task_by_benchmark.values():
             path = _path_of_task(task, submission, names, output)
@@ -463,8 +455,7 @@ def read_submission(path: Path, reference: Side) -> BorrowedSide | None:
 
     ``path`` is a directory with a file for each task, or a single file with a section for each
     task. Return None for a directory without predictions. Raises UserError for files of several
-    models or of another form, and for tasks in several languages. It also does so if predictions do
-    not match the items of ``reference``.
+    models or of another form, tasks in several languages, and predictions on other items.
     """
     files = sorted(path.rglob("predictions.json"))
     if not files and not path.is_file():
@@ -502,8 +493,7 @@ def read_submission(path: Path, reference: Side) -> BorrowedSide | None:
         judged[task.benchmark, lang] = frame
     if not judged:
         raise UserError(
-            f"{path} has no predictions on a task of {reference.folder}; compare predictions on "
-            "the tasks of the evaluation."
+            f"{path} has no predictions on a task of {reference.folder}; compare others."
         )
     name = path.resolve().stem if path.is_file() else path.resolve().name
     reason = ("", "; predictions do not say why")

@@ -1,7 +1,6 @@
 """Print the report card (``card.Card``) in a terminal, 80 columns wide, readable without colours.
 
-``print_card`` prints all sections; the HTML page has the rows that do not fit. ``compare`` uses
-``say`` and ``table`` too.
+``print_card`` prints all sections; the HTML page has the rows that do not fit.
 """
 
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -371,10 +370,8 @@ class _Terminal:
         headings, lines = self.text.suite_table(suite)
         # Columns that do not fit beside the others follow in a table below.
         for first in range(1, len(headings), MOST_COLUMNS):
-            block_headings, *rows = (
-                [line[0], *line[first : first + MOST_COLUMNS]] for line in (headings, *lines)
-            )
-            block = table(block_headings, rows)
+            rows = [[line[0], *line[first : first + MOST_COLUMNS]] for line in (headings, *lines)]
+            block = table(rows[0], rows[1:])
             for column in block.columns:
                 column.no_wrap = False  # Long names of models would leave no space for the tasks.
             self.console.print(block)

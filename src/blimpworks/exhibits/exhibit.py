@@ -139,8 +139,7 @@ class Exhibit:
     def layout(self, attribute: str = "text") -> pd.DataFrame:
         """Return a data frame with row names, stub, cells, and remarks, in this order of columns.
 
-        ``attribute``: "text" for texts of printed cells, or "value" for values of all cells. Raises
-        UserError when two columns have the same name.
+        ``attribute``: "text" of printed cells, or "value" of all. Raises UserError for equal names.
         """
         cells = [cell for cell in self.cells if cell.printed or attribute != "text"]
         rows = list(dict.fromkeys(cell.row for cell in cells))

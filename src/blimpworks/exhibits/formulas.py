@@ -57,10 +57,7 @@ PLAIN_NOTATION = Notation(
     r"\S+",
     lambda value: repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value),
 )
-"""Notation by which all words, numbers and formulas are written: 0.25, and 2 for 2.0.
-
-``NOTATIONS`` have the patterns and functions by which they are read, for each type.
-"""
+"""Notation that writes words, numbers (2 for 2.0) and formulas; ``NOTATIONS`` read them by type."""
 PHRASE = Notation(".+")  # texts with spaces
 
 
@@ -88,8 +85,7 @@ class Template(Generic[Arguments]):
 
     def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Formula:
         """Return the formula; the arguments are the function's parameters after the rows."""
-        rows_placeholder = None
-        bound = self._signature.bind(rows_placeholder, *args, **kwargs)
+        bound = self._signature.bind(None, *args, **kwargs)  # None in place of rows
         bound.apply_defaults()
         _rows, *parameters = bound.arguments.items()
         values = dict(parameters)
@@ -185,8 +181,7 @@ def select_rows(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
 @cache
 def declared() -> tuple[Formula | Template[Any], ...]:
     """Return each formula and template once, without formulas that templates have made."""
-    # Digests of code do not cover modules that are imported by name, as here. This is safe: cells
-    # are rebuilt when their formulas change.
+    # Digests of code miss modules imported by name, but cells are rebuilt if their formulas change.
     names = chain.from_iterable(paper.formulas for paper in papers().values())
     modules = [sys.modules[__name__], *map(import_module, names)]
     values = {id(value): value for module in modules for value in vars(module).values()}

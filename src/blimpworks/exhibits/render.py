@@ -66,8 +66,7 @@ def _head_rows(columns: Sequence[SheetColumn], width: int, escape: Escape) -> It
 
 
 Show = Callable[[Entry, int], tuple[Mapping[str, object], str]]
-"""Function of an entry and its index in ``Exhibit.cells``; returns the attributes of the ``td``
-element of the number, and its content."""
+"""Function of an entry and its index in ``Exhibit.cells``; returns attributes and content of td."""
 
 
 def in_bold(entry: Entry, escape: Escape = escape) -> str:
@@ -86,9 +85,8 @@ def table_html(
 ) -> str:
     """Return the ``table`` element: a body for each sheet, with headings where they change.
 
-    The ``td`` element of a number has the index of the cell as ``data-cell``, and the attributes
-    that ``show`` returns. With ``wide_names``, a row name spans the row if it is the only text. The
-    table is well-formed XML.
+    The ``td`` of a number has the index of the cell as ``data-cell``, and the attributes that
+    ``show`` returns. With ``wide_names``, a name without numbers spans its row. It is also XML.
     """
     width = max((len(sheet.columns) for sheet in printed_sheets), default=0)
     groups = []
@@ -186,10 +184,8 @@ def _latex(text: str) -> str:
 
 
 def _decimal_column(texts: Iterable[str]) -> str | None:
-    """Return a siunitx column type, such as S[table-format=-2.1] for $-$12.5 and 3.5.
-
-    Return None if a text is no number, or no number has decimals.
-    """
+    """Return a siunitx column type, or None if a text is no number or no number has decimals."""
+    # The type for $-$12.5 and 3.5 is S[table-format=-2.1].
     printed = [text for text in texts if text not in NO_NUMBER]
     numbers = [number for text in printed if (number := DECIMAL.fullmatch(text))]
     decimals = max((len(n["decimals"] or "") for n in numbers), default=0)
@@ -209,8 +205,7 @@ def _latex_row(texts: Sequence[str], alignments: Sequence[str]) -> str:
     for text, alignment in zip(texts, alignments, strict=False):
         cell = text
         if alignment.startswith("S"):
-            # siunitx reads a number as -12.5, with \bfseries before it if bold. Other texts, such
-            # as headings, need braces.
+            # siunitx reads -12.5, or \bfseries -12.5 if bold; other texts need braces.
             cell = f"{{{text}}}" if text else ""
             if number := DECIMAL.fullmatch(text):
                 weight = r"\bfseries " if number["bold"] else ""
@@ -235,11 +230,9 @@ def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> l
             cells, rules, first = [], [], 1
             for upper, group in groupby(sheet.columns, key=lambda column: column.upper):
                 span = len(list(group))
-                if upper:
-                    cells.append(rf"\multicolumn{{{span}}}{{c}}{{{upper}}}")
-                    rules.append(rf"\cmidrule(lr){{{first}-{first + span - 1}}}")
-                else:
-                    cells.append("& " * (span - 1))  # empty cells
+                empty_cells = "& " * (span - 1)
+                cells.append(rf"\multicolumn{{{span}}}{{c}}{{{upper}}}" if upper else empty_cells)
+                rules += [rf"\cmidrule(lr){{{first}-{first + span - 1}}}"] if upper else []
                 first += span
             lines += [" & ".join(cells) + r" \\", "".join(rules)]
         if sheet.headed:

@@ -101,8 +101,7 @@ def printed_cells(
 ) -> list[Cell]:
     """Make cells of all ``printed`` numbers, in the order of ``rows`` and ``columns``.
 
-    ``rows`` and ``columns`` are {key: printed name}. Raises UserError when a number has another row
-    or column.
+    ``rows`` and ``columns`` are {key: printed name}. Raises UserError for a number of another key.
     """
     for axis, names in (("row", rows), ("column", columns)):
         unknown = printed[~printed[axis].isin([*names])]
@@ -205,8 +204,7 @@ def read_accuracies(
     if rows.empty:
         raise UserError(
             f"{', '.join(map(str, tables[SOURCE]))} has no accuracies on {where['benchmark']} by "
-            f"method {method!r} of {models}; judge the benchmark with that method and summarise "
-            "again."
+            f"method {method!r} of {models}; judge the benchmark with that method."
         )
     return rows
 
@@ -247,9 +245,8 @@ def accuracy_cell(
 
     If all rows have numbers of judgements and intervals, the cell has a 95 % ``interval``:
     "pooled", Wilson's over all judgements; or "mean", the interval of the mean of the rows with
-    ``weights`` (equal by default), for rows of one model. With ``ties`` the cell has the number of
-    ties. ``keys`` are columns that identify rows of the table ``source``. ``fields`` are other
-    fields of the cell.
+    ``weights`` (equal by default), for rows of one model. With ``ties`` the cell has their number.
+    ``keys`` are columns that identify rows of ``source``. ``fields`` are other fields of the cell.
     """
     value = formula(rows)
     if bool(rows[["n", "low"]].notna().all(axis=None)):
@@ -285,10 +282,7 @@ class Recomputation:
     """{name: rows or columns} of lists that ``of`` can name in braces, such as ``{models}``."""
 
     def cell(self, row: pd.Series, title: str, printed: pd.DataFrame) -> Cell:
-        """Make the cell of a printed number from other printed numbers.
-
-        Raises UserError when the row's formula or ``of`` is faulty.
-        """
+        """Make the cell of a printed number from other ones. Raises UserError for a faulty row."""
         subject = "printed number " + "/".join(row[key] for key in PRINTED_KEYS)
         formulas = {formula.sentence: formula for formula in self.formats}
         if row["formula"] not in formulas:
@@ -327,8 +321,7 @@ def printed_statements(
     """Return cells of printed and recomputed numbers in running text, and the errors of the paper.
 
     ``compute`` gets (row, column) and title of a number without a formula. It returns the
-    recomputed cell, or None if the number cannot be recomputed. The errors are a sentence that ends
-    a caption; "." if there are none.
+    recomputed cell, or None if there is none. The errors are a sentence for a caption, or ".".
     """
     cells: list[Cell] = []
     faults: list[str] = []

@@ -77,8 +77,7 @@ def colours(count: int) -> list[str]:
 def family_looks(families: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Return {family of models: (colour, marker)}, first for ``FAMILIES``, then for ``families``.
 
-    The first seven families have the first marker in seven colours, the next seven the second
-    marker, and so on.
+    Seven families have the first marker in seven colours, the next seven the second marker, ….
     """
     looks = {}
     for number, family in enumerate(dict.fromkeys([*FAMILIES, *families])):

@@ -143,10 +143,7 @@ def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
 
 
 def step(above: Iterable[Run], below: Iterable[Run]) -> float:
-    """Return the distance of the baselines of two lines, in points; letters must not touch.
-
-    For the first line, with nothing ``above``, it is the distance of the baseline from the top.
-    """
+    """Return the distance of two lines' baselines, in points, or from the top if none is above."""
     above, below = [*above], [*below]
     size = max((run.size for run in below), default=0.0)
     depth = max((run.measures[2] for run in above), default=0.0)
@@ -220,8 +217,7 @@ class Pen:
         if self.axes is not None:
             (x, y), (x2, y2) = start, end
             top = y - height
-            corner = 3 if x2 > x else -3  # corners are cut by 3 points
-            # Up, across, and down to the arrowhead.
+            corner = 3 if x2 > x else -3  # width of the cut corners, in points
             xs = [x, x, x + corner, x2 - corner, x2, x2]
             ys = [y, top + 3, top, top, top + 3, y2 - 3]
             self.axes.plot(xs, ys, color=FAINT, linewidth=0.7, solid_joinstyle="round")

@@ -3,8 +3,7 @@
 ``build_report`` takes a campaign whose exhibits (tables and figures of papers) are built. It writes
 a page for each paper, with a section for each exhibit, such as "Table 2 · Accuracies". Tabs of the
 section show up to four views: the numbers as printed, recomputed from other printed numbers,
-measured by the campaign, and all three together. The terms exhibit, form, cell and evidence are
-those of ``read``.
+measured by the campaign, and all three together. ``read`` explains forms, cells and evidence.
 """
 
 import io
@@ -227,10 +226,7 @@ def rank_models(
     for column in columns:
         for model, cell in column.cells.items():
             values.setdefault(model, []).append(cell.facts["value"])
-    means = {
-        model: fmean(accuracies) if len(accuracies) == len(columns) else None
-        for model, accuracies in values.items()
-    }
+    means = {m: fmean(v) if len(v) == len(columns) else None for m, v in values.items()}
     best_first = sorted(means, key=lambda model: (means[model] is None, -(means[model] or 0)))
     return columns, {model: means[model] for model in best_first}
 

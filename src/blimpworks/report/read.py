@@ -45,8 +45,7 @@ class Number:
 
     ``status`` says whether the printed number agrees with the number ``recomputed`` by the formula
     ``rule``, or the printed text with the released text ``reading``. ``verdict`` says whether the
-    printed number agrees with the number ``measured`` on ``n`` items, whose interval is from
-    ``low`` to ``high``.
+    number agrees with the one ``measured`` on ``n`` items, with an interval (``low``, ``high``).
     """
 
     row: PublishedRow
@@ -215,8 +214,7 @@ def sets_from(pairs: Mapping[str, Any]) -> list[PairSet]:
     """Return a set for each benchmark and language, from the workflow's templates of paths.
 
     ``pairs``: by benchmark, {"items": {"deu": "PATH"}, "models": {"gpt2": ["deu"], "ngram": None},
-    "judgements": "…/{model}/{lang}.parquet", "scores": …, "method": …}. None as a model's languages
-    means all languages.
+    "judgements": "…/{model}/{lang}.parquet", "scores": …, "method": …}. None: all languages.
     """
     sets = []
     for benchmark, facts in pairs.items():
@@ -413,14 +411,12 @@ def _read_paper(
     return PaperInputs(paper, evidence, Names(labels), paper_exhibits)
 
 
-def _read_form(
-    spec: ExhibitSpec, tree: str, files: Path, printed: Paper, evidence: Evidence
-) -> Form:
+def _read_form(spec: ExhibitSpec, tree: str, files: Path, paper: Paper, evidence: Evidence) -> Form:
     """Read one form of an exhibit; ``files``: path of its files, without suffix."""
     document = read_document(files.with_name(f"{files.name}.json"))
     cells = []
     for row in read_table(CELLS, files.with_name(f"{files.name}.cells.parquet")).to_pylist():
-        origins = origins_of(row, printed) if tree == "published" else ()
+        origins = origins_of(row, paper) if tree == "published" else ()
         key = (spec.name, row["printed_row"], row["printed_column"])
         number = evidence.get(key)
         facts = row | {"filter": json.loads(row["filter"])}

@@ -181,10 +181,7 @@ def _read_verdicts(path: Path, method: str) -> dict[str, str]:
 
 
 def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list[Any]:
-    """Return [log-probabilities, words] of a sentence [nats].
-
-    If spaces delimit the words, return [log-probabilities]: the page splits the sentence itself.
-    """
+    """Return [log-probabilities, words] of a sentence; no words if the page can split at spaces."""
     if row[side] is None:
         return [[]]
     ends, logprobs = (scores[f"{side}_{name}"] or [] for name in ("ends", "logprobs"))

@@ -2,8 +2,7 @@
 
 ``…_view`` functions return HTML, or "" if there is nothing to show. An exhibit (a table or figure)
 is built in up to three forms: from printed numbers, from the campaign's, and from a corrected
-campaign's. A form has sheets, which are tables of entries. An entry is a text, and may show a cell:
-a number with its origin.
+campaign's. A form has sheets: tables of texts (entries). A text may show a cell, a number.
 """
 
 from collections import Counter
@@ -115,10 +114,7 @@ def _table_of(
     show: Callable[[Entry, Cell], NumberHtml],
     dropped: Container[int | None] | None = None,
 ) -> str:
-    """Return a form's table without cells whose indices are in ``dropped``; "" if none remains.
-
-    If ``dropped`` is None, the table has all rows and columns, also if there are no cells.
-    """
+    """Return a form's table, whole or without the cells ``dropped`` (indices); "" without cells."""
 
     def show_entry(entry: Entry, index: int) -> tuple[Mapping[str, object], str]:
         """Return the attributes and the content of an entry's HTML cell."""
@@ -205,10 +201,8 @@ def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names
 
 # The view of printed, recomputed and measured numbers together, with their difference
 
-LINES = {
-    "printed": "printed", "recomputed": "recomputed", "measured": "measured",
-    "difference": "measured − printed",
-}  # fmt: skip
+LINES = {name: name for name in ("printed", "recomputed", "measured")}
+LINES["difference"] = "measured − printed"
 """Titles of the lines in which a table shows a number, by name."""
 DENSE = 0.4
 """Least share of cells with numbers for which a table keeps its rows and columns."""
@@ -259,8 +253,7 @@ def lines_of(number: Number) -> dict[str, LineEntry]:
 class Headings:
     """Names of rows and columns, for numbers that are shown outside of their table.
 
-    The name is the heading in the table, if this heading always has the same key, and the key
-    always this heading.
+    The name is the heading in the table, if heading and key belong to each other alone.
     """
 
     def __init__(self, forms: Sequence[Form], names: Names) -> None:
@@ -317,10 +310,7 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
     table_rows = []
 
     def add_row(line: str, title: str, cells: Iterable[tuple[NumberKey, str]]) -> None:
-        """Add a row to the table; ``cells`` are (key of a number, name of a line).
-
-        ``line`` is the line of all cells, which the row's head names; "" if lines are columns.
-        """
+        """Add a row, whose head names ``line`` if any; ``cells`` are (key of a number, line)."""
         name = element("small", LINES[line], {}) if line else ""
         html = element("th", escaped(title) + name, {"scope": "row"})
         for key, shown_line in cells:

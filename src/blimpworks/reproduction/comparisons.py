@@ -54,8 +54,7 @@ COMPLEMENT, NOT_RECOMPUTABLE, DEVIATES = "complement", "not recomputable", "devi
 STATUSES = (EXACT, ROUNDING, COMPLEMENT, ERRATUM, GARBLED, NOT_RECOMPUTABLE, DEVIATES)
 """Statuses of printed numbers. ``exact`` and ``rounding`` are as in ``printed.agreement``. A
 complement is 1 minus another printed number. An erratum is a known fault in print; a garbled number
-is illegible in our copy of the paper. A number that deviates differs without an explanation, and CI
-fails on it."""
+is illegible in our copy of the paper. CI fails on numbers that deviate, without an explanation."""
 RECOMPUTED_COLUMNS = (*KEY_COLUMNS, "recomputed", "reading", "rule", "status", "corrected", "note")
 """``rule`` is the formula's sentence; ``reading`` is the released form of a printed text."""
 
@@ -79,8 +78,7 @@ class Selection:
     def select(self, where: Mapping[str, Any]) -> pd.DataFrame:
         """Return the rows that pass a cell's filter: {"lang": "deu", "model": ["gpt2", "bert"]}.
 
-        A row passes with the value, or one of the listed values, in each column. Keys that are no
-        columns of the table are ignored.
+        A row passes with (one of) the values in each column. Keys without a column are ignored.
         """
         return self.table[self._mask(where)]
 
@@ -234,8 +232,7 @@ def recomputed_rows(paper: Paper) -> Iterator[dict[str, Any]]:
             if not matching:
                 raise UserError(
                     f"{paper.reasons}: no row says why {row.exhibit}, row {row.row!r}, column "
-                    f"{row.column!r} ({row.text}) is not recomputed. Recompute it, or add the "
-                    "reason."
+                    f"{row.column!r} ({row.text}) is not recomputed. Add the reason."
                 )
             explanation = matching[0]
         elif cell and status == COMPLEMENT:
@@ -302,11 +299,9 @@ def _values(where: Mapping[str, Any], column: str) -> list[str]:
 
 
 def _reason_for(languages: Collection[str], reason_by_lang: Mapping[str, str]) -> str:
-    """Return the reason that languages have, "REASON and others", or "" if none has a reason."""
-    reasons = [reason_by_lang[lang] for lang in languages if lang in reason_by_lang]
-    if not reasons:
-        return ""
-    return f"{reasons[0]} and others" if len({*reasons}) > 1 else reasons[0]
+    reasons = dict.fromkeys(reason_by_lang[lang] for lang in languages if lang in reason_by_lang)
+    first = next(iter(reasons), "")
+    return f"{first} and others" if len(reasons) > 1 else first
 
 
 def _other_languages(

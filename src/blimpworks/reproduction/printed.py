@@ -41,10 +41,7 @@ Agreement = Literal["exact", "rounding", ""]
 
 
 def rounded(value: float, decimals: int) -> float:
-    """Round to some decimals, halves away from zero.
-
-    A number that is below a half only by a floating-point error is rounded as a half.
-    """
+    """Round to some decimals, halves (up to floating-point errors) away from zero."""
     unit = 10.0**decimals
     return math.copysign(math.floor(abs(value) * unit + 0.5 + TOLERANCE) / unit, value)
 
@@ -52,8 +49,7 @@ def rounded(value: float, decimals: int) -> float:
 def agreement(value: float, row: PublishedRow, input_error: float = 0.0) -> Agreement:
     """Return whether a computed value agrees with a printed number or bound.
 
-    ``input_error``: largest change of the value by rounding of the numbers that it is computed
-    from. Return
+    ``input_error``: largest change of the value by rounding of the numbers behind it. Return
 
     - "exact" if the value rounds to the number, halves away from zero (a count must be equal), or
       is within the bound;
@@ -203,10 +199,8 @@ def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int
         key = (accuracy.model, accuracy.lang, accuracy.phenomenon, accuracy.paradigm)
         origin = origins.setdefault(key, accuracy.origin)
         if origin != accuracy.origin:
-            raise UserError(
-                f"{origin} and {accuracy.origin} are both the accuracy of {' '.join(key)}; "
-                "take one of them."
-            )
+            name, both = " ".join(key), f"{origin} and {accuracy.origin}"
+            raise UserError(f"{both} are both the accuracy of {name}; take one of them.")
         row: dict[str, object] = dict.fromkeys(ACCURACIES.names)
         row |= {name: getattr(accuracy, name) for name in PrintedAccuracy.__slots__}
         row |= {"benchmark": benchmark, "method": IN_PRINT, "skipped": 0, "ties": 0, "near_ties": 0}

@@ -1,7 +1,6 @@
 "use strict";
-/* The page of items. It loads the pairs (or single sentences) of the chosen sets as scripts, filters
-   them, and shows 25 at a time. A set is a benchmark in a language; a script has a chunk of 1000
-   pairs. A row of a chunk is [id, index of the paradigm, good sentence, bad sentence, verdicts]. */
+/* The page of items: loads the pairs (or single sentences) of the chosen sets (benchmark, language)
+   in chunks, filters and shows them. A row is [id, index of the paradigm, good, bad, verdicts]. */
 (() => {
   const SHOWN = 25; // pairs on a page
   const SLICE = 4000; // pairs filtered before the browser may do something else
@@ -183,9 +182,8 @@
 
   // Pairs on the page
 
-  /** Columns [index in first or null, index in second or null, differs] of two lists of words.
-      Words of the longest common subsequence share columns: of "a b c" and "a x c",
-      [0, 0, false], [1, 1, true], [2, 2, false]. */
+  /** Columns of two lists of words, [index in first or null, index in second or null, differs]: of
+      "a b c" and "a x c", [0, 0, false], [1, 1, true], [2, 2, false]. */
   function align(first, second) {
     const [n, m] = [first.length, second.length];
     // common[i][j]: length of the longest common subsequence of first from i and second from j on
@@ -283,15 +281,12 @@
     const columns = sides.length > 1 ? align(...wordsOfSides) : wordsOfSides[sides[0]].map((_, i) => [i, i, false]);
     const lines = (side, name) => {
       const [words, [values]] = [wordsOfSides[side], scores[side]];
-      const wordCells = columns.map((column) => {
-        const word = words[column[side]] ?? "";
-        return h("td", { lang: pair.set.tag, dir: "auto" }, word && column[2] ? h("mark", {}, word) : word);
-      });
+      const marked = (word, differs) => (word && differs ? h("mark", {}, word) : word);
+      const wordCells = columns.map((column) => h("td", { lang: pair.set.tag, dir: "auto" }, marked(words[column[side]] ?? "", column[2])));
       const numberCells = columns.map((column) => h("td", { class: "n" }, column[side] == null ? "" : number(values[column[side]])));
-      return [
-        h("tr", {}, h("th", { scope: "row", rowspan: "2" }, name), wordCells, h("td", { class: "n" }, "sum")),
-        h("tr", {}, numberCells, h("td", { class: "n" }, h("strong", {}, number(sum(values))))),
-      ];
+      const head = h("th", { scope: "row", rowspan: "2" }, name);
+      const total = h("td", { class: "n" }, h("strong", {}, number(sum(values))));
+      return [h("tr", {}, head, wordCells, h("td", { class: "n" }, "sum")), h("tr", {}, numberCells, total)];
     };
     return h("div", { class: "bw-scroll", role: "region", tabindex: "0", "aria-label": `Words by ${nameOf("models", model)}` },
       h("table", {}, h("caption", {}, nameOf("models", model)), h("tbody", {}, sides.flatMap((side) => lines(side, ["good", "bad"][side])))));
