@@ -158,7 +158,7 @@ def ordinary_least_squares(
     """Fit a linear regression; return a row per term with ``ESTIMATES``, n and R².
 
     ``response`` is [n], ``predictors`` [n, terms]; ``low`` and ``high`` are a 95 % interval. The
-    intercept is the first row. No rows: the response is constant, or not ``is_estimable``.
+    intercept is the first row. Without ``is_estimable``, or for a constant response, return [].
     """
     if not is_estimable(predictors) or is_constant(response):
         return []

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 #   part     purpose of the row: practice, pair or check (of attention)
 #   item_id  id of the pair; for a check, of the pair with its grammatical sentence
 VALIDATION_KEY = read_schema(__file__, "schemas/validation_key.tsv")
-# A row for each judgement of a pair, by participants who are not left out; place in the list.
+# A row for each judgement of a pair, if the participant is not left out; place: as in the key.
 VALIDATION_RATINGS = read_schema(__file__, "schemas/validation_ratings.tsv")
 #   n         pairs that the participant has judged
 #   checks    attention checks on the list, answered or not

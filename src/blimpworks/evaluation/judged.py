@@ -58,7 +58,7 @@ JUDGEMENT_COLUMNS = [*KEY, "phenomenon", "method", "correct", "margin"]
 class Tables:
     """The tables of one benchmark in an evaluation, read when they are first needed.
 
-    If a benchmark judges by several methods, the report card has results of the first: the main.
+    The report card has results by the first of several judging methods, the main method.
     """
 
     name: str

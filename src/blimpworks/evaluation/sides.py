@@ -244,7 +244,7 @@ def read_samples(source: Path, reference: Side) -> BorrowedSide | None:
     """Read a file of lm-eval samples, or all such files below a folder; None if there are none.
 
     Samples belong to the items of ``reference`` with their two sentences. Raises UserError for
-    unreadable files, samples of several models or of no pairs, and for two samples of a pair.
+    unreadable files, samples of several models or of no pairs, and different samples of a pair.
     """
     files = sorted(source.rglob("samples_*.jsonl"))
     if source.suffix == ".jsonl" and source.is_file():

@@ -86,7 +86,7 @@ def table_html(
     """Return the ``table`` element: a body for each sheet, with headings where they change.
 
     The ``td`` of a number has the index of the cell as ``data-cell``, and the attributes that
-    ``show`` returns. With ``wide_names``, a name without numbers spans its row. It is also XML.
+    ``show`` returns. With ``wide_names``, a name without numbers spans the row. The table is XML.
     """
     width = max((len(sheet.columns) for sheet in printed_sheets), default=0)
     groups = []

@@ -245,7 +245,7 @@ def accuracy_cell(
 
     If all rows have numbers of judgements and intervals, the cell has a 95 % ``interval``:
     "pooled", Wilson's over all judgements; or "mean", the interval of the mean of the rows with
-    ``weights`` (equal by default), for rows of one model. With ``ties`` the cell has their number.
+    ``weights`` (equal by default), for rows of one model. With ``ties``, the cell has their count.
     ``keys`` are columns that identify rows of ``source``. ``fields`` are other fields of the cell.
     """
     value = formula(rows)

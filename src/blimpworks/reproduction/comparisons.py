@@ -54,7 +54,7 @@ COMPLEMENT, NOT_RECOMPUTABLE, DEVIATES = "complement", "not recomputable", "devi
 STATUSES = (EXACT, ROUNDING, COMPLEMENT, ERRATUM, GARBLED, NOT_RECOMPUTABLE, DEVIATES)
 """Statuses of printed numbers. ``exact`` and ``rounding`` are as in ``printed.agreement``. A
 complement is 1 minus another printed number. An erratum is a known fault in print; a garbled number
-is illegible in our copy of the paper. CI fails on numbers that deviate, without an explanation."""
+is illegible in our copy of the paper. A number that deviates without explanation fails in CI."""
 RECOMPUTED_COLUMNS = (*KEY_COLUMNS, "recomputed", "reading", "rule", "status", "corrected", "note")
 """``rule`` is the formula's sentence; ``reading`` is the released form of a printed text."""
 
