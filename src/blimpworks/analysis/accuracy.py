@@ -135,7 +135,8 @@ def _read(path: Path) -> pa.Table:
         if wrong := {None, ALL} & {*table[column].unique().to_pylist()}:
             raise UserError(
                 f"{path}: a {column} is {min(wrong, key=str)!r}; expected a name other than "
-                f"{ALL!r}, which names the accuracy over all of them. Correct the items."
+                f"{ALL!r}, which names the accuracy over all of them. Correct the items, and judge "
+                "them again."
             )
     # Repeated judgements of a pair must agree; each of them counts.
     repeated = count_repeats(table, ["item_id", *GROUP_COLUMNS], VERDICT_COLUMNS, path, "verdicts")

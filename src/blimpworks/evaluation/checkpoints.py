@@ -58,7 +58,8 @@ def checkpoints_of(model: str, pattern: str) -> list[str]:
     if not matching:
         listed = ", ".join(sorted(names)[:8]) or "none"
         raise UserError(
-            f"{model} has no checkpoint whose name fits {pattern!r}; it has {listed}. Correct one."
+            f"{model} has no checkpoint whose name fits {pattern!r}; it has {listed}. Correct the "
+            "model, or --checkpoints."
         )
     names_by_training: dict[float, str] = {}
     for name in matching:

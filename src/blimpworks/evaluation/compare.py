@@ -90,7 +90,8 @@ def _join(sides: Sequence[Side], benchmark: str, lang: str, models: tuple[str, s
     if methods_a and methods_b and not common:
         raise UserError(
             f"{benchmark} in {lang} is judged by {', '.join(methods_a)} in {sides[0].folder} and "
-            f"by {', '.join(methods_b)} in {sides[1].folder}; expected a method of both; set one."
+            f"by {', '.join(methods_b)} in {sides[1].folder}; expected a method of both. Set the "
+            "same methods in the campaigns."
         )
     method = common[0] if common else ""
     frames = []
@@ -252,7 +253,8 @@ def compare_evaluations(
     ]
     if not compared:
         raise UserError(
-            f"{first} and {second} have no language of a benchmark in common; compare others."
+            f"{first} and {second} have no language of a benchmark in common; compare evaluations "
+            "that do."
         )
     rows: list[Record] = []
     for labels, joined in compared:

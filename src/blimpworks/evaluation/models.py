@@ -197,7 +197,8 @@ def _facts_of_languages(directory: Path, folders: Sequence[Path], choice: UserCh
         if descriptions[lang] != descriptions[first]:
             raise UserError(
                 f"{directory}: {first} is {descriptions[first]} and {lang} is "
-                f"{descriptions[lang]}; expected checkpoints of one kind. Name each."
+                f"{descriptions[lang]}; expected one model with checkpoints of one kind. Name them "
+                "one by one."
             )
     for lang, facts in facts_by_lang.items():
         if facts.scope not in ("multi", lang):
@@ -252,7 +253,8 @@ def _resolve_path(
     if not path.exists():
         raise UserError(
             f"{argument} does not exist; expected a directory in Hugging Face's layout, a "
-            "checkpoint of ours, a GGUF file or an n-gram file (.arpa, KenLM's binary)."
+            "checkpoint of ours, a GGUF file or an n-gram file (.arpa, KenLM's binary). Correct "
+            "the path."
         )
     choice = UserChoice(overrides.get("architecture"), overrides.get("first_token"), trusted)
     components = path.parts[1:]

@@ -354,7 +354,8 @@ class Evaluation:
             if section in self.scoring and architecture not in architectures:
                 raise UserError(
                     f"--scoring sets {section}, for models of architecture {architecture!r}, and "
-                    f"the named ones are {', '.join(architectures)}; leave it out."
+                    f"the named ones are {', '.join(architectures)}; leave it out, or set "
+                    "--architecture."
                 )
         if self.suite is not None and "first_token" in self.overrides:
             self.notes.append("The suite's printed numbers may have another first token.")
@@ -437,7 +438,8 @@ class Evaluation:
             name = f"{Path(arguments[0]).expanduser().resolve().name}-checkpoints"
         else:
             raise UserError(
-                f"--checkpoints goes with one model, and {len(arguments)} are named; name one."
+                f"--checkpoints goes with one model, and {len(arguments)} are named; evaluate each "
+                "by a command."
             )
         folder = (out or Path(FOLDER, name)).expanduser().resolve()
         enter_repository()

@@ -493,7 +493,7 @@ def read_submission(path: Path, reference: Side) -> BorrowedSide | None:
         judged[task.benchmark, lang] = frame
     if not judged:
         raise UserError(
-            f"{path} has no predictions on a task of {reference.folder}; compare others."
+            f"{path} has no predictions on a task of {reference.folder}; add a file for a task."
         )
     name = path.resolve().stem if path.is_file() else path.resolve().name
     reason = ("", "; predictions do not say why")

@@ -204,7 +204,8 @@ def read_accuracies(
     if rows.empty:
         raise UserError(
             f"{', '.join(map(str, tables[SOURCE]))} has no accuracies on {where['benchmark']} by "
-            f"method {method!r} of {models}; judge the benchmark with that method."
+            f"method {method!r} of {models}; judge the benchmark with that method and summarise "
+            "again."
         )
     return rows
 

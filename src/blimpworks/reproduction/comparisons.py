@@ -232,7 +232,8 @@ def recomputed_rows(paper: Paper) -> Iterator[dict[str, Any]]:
             if not matching:
                 raise UserError(
                     f"{paper.reasons}: no row says why {row.exhibit}, row {row.row!r}, column "
-                    f"{row.column!r} ({row.text}) is not recomputed. Add the reason."
+                    f"{row.column!r} ({row.text}) is not recomputed. Recompute it, or add the "
+                    "reason."
                 )
             explanation = matching[0]
         elif cell and status == COMPLEMENT:
