@@ -148,9 +148,8 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
     """Draw one of Tables 9 to 33: the templates of a task. The paper prints English templates."""
     task = tasks.TEMPLATE_TABLES[table]
     packs = {pack.lang: pack for pack in map(read_pack, tables["packs"])}
-    numbers: dict[str, range] = {}  # numbers of the task's templates in each language, from 1
-    for lang, pack in packs.items():
-        numbers[lang] = range(1, len(pack.templates.get(task, ())) + 1)
+    # Numbers of the task's templates in each language, from 1.
+    numbers = {lang: range(1, len(x.templates.get(task, ())) + 1) for lang, x in packs.items()}
 
     def row_name(lang: str, number: int) -> str:
         return f"{language_name(lang, labels)} {number}"
@@ -282,10 +281,8 @@ def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
             f"the campaign keeps at most {facts['per_template']:,} prompts of a template"
         )
     # Reasons by variant, task, language, printed number, and number of made prompts.
-    reason_of_difference: dict[tuple[Any, ...], str] = {}
-    for difference in facts["differences"]:
-        fields = ("variant", "task", "lang", "printed", "made")
-        reason_of_difference[tuple(difference[name] for name in fields)] = difference["reason"]
+    fields = ("variant", "task", "lang", "printed", "made")
+    reasons = {tuple(row[name] for name in fields): row["reason"] for row in facts["differences"]}
     printed = shared.by_place(shared.read_printed(tables, exhibit="table54"))
     sizes = items.groupby(["phenomenon", "lang"]).size()
     cells: list[Cell] = []
@@ -306,8 +303,7 @@ def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
                 cells.append(common.prompt_count(items, cell_key, key, **where))
             if n_printed != n_made:
                 difference = (facts["variant"], task, lang, n_printed, n_made)
-                reason = reason_of_difference.get(difference, default_reason)
-                codes_of_reason[reason].append(code)
+                codes_of_reason[reasons.get(difference, default_reason)].append(code)
         listed = [f"{', '.join(codes)}: {reason}" for reason, codes in codes_of_reason.items()]
         remarks[row] = {WHY: "; ".join(listed)}
     shown_rows = {cell.row for cell in cells}

@@ -266,8 +266,7 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
         for task in sorted(tasks):
             name = f"{common.language_code(lang, labels)} {task_name(task)}"
             cells = [*_verdict_cells(in_language, name, lang, [task])]
-            value_of_column = {cell.column: cell.value for cell in cells}
-            change = abs(value_of_column["Accuracy change"])
+            change = next(abs(cell.value) for cell in cells if cell.column == "Accuracy change")
             if change > ROUNDING_NOISE:
                 changes.append((change, cells))
         changes.sort(key=lambda pair: -pair[0])
@@ -313,7 +312,6 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
         if not cells:
             say(axes, "no verdicts")
             continue
-        # Draw a line from the published to the corrected accuracy of each language.
         for y, lang in enumerate(langs):
             name = common.language_name(lang, labels)
             if (name, f"{group}, {PUBLISHED}") not in values:  # no such task in the language
