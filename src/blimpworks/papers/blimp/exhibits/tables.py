@@ -327,8 +327,8 @@ def _statement_cell(
         released = acc.read_released(tables, [MAJORITY], rejected=not statement.paradigms)
         if released.empty:
             return None
-        formula, form = statement.formula, statement.form
-        return acc.computed_cell(released, cell_key, formula, form, stands_for=key)
+        cell = acc.computed_cell(released, cell_key, statement.formula, statement.form)
+        return replace(cell, stands_for=key)
     rows = rows[rows["model"].isin(statement.models) & rows["paradigm"].isin(statement.paradigms)]
     if len(rows) < len(statement.models) * len(statement.paradigms):
         return None
