@@ -100,9 +100,8 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
             answer_by_name[name] = str(prompt["answer"])
         else:
             # Many answers are right; say what they have in common.
-            description_of_answers = tasks.TASK_NAMES[task]["words"]
-            arguments = json.loads(prompt["arguments"])
-            answer_by_name[name] = description_of_answers.format_map(arguments)
+            right_answers = tasks.TASK_NAMES[task]["words"]
+            answer_by_name[name] = right_answers.format_map(json.loads(prompt["arguments"]))
     return Exhibit(
         **describe("table1", language=language_name(lang, labels)),
         cells=cells,
@@ -186,8 +185,8 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
         has_corrected = any(cell.column == CORRECTED for cell in cells)
         columns = [TEMPLATE, *([CORRECTED] if has_corrected else []), PROMPTS_HEAD]
         caption_values["variant"] = labels.facts["lmentry_variant"] if has_corrected else None
-        without = [language_name(lang, labels) for lang in packs if not numbers[lang]]
-        caption_values["without"] = without
+        without_task = [lang for lang in packs if not numbers[lang]]
+        caption_values["without"] = [language_name(lang, labels) for lang in without_task]
     sections = []
     written_in: dict[tuple[str, str], str] = {}
     for lang in langs:
@@ -275,11 +274,9 @@ def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw the campaign's numbers of prompts beside Table 54's, with reasons for differences."""
     items = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"])
     facts = labels.facts["lmentry_counts"]
-    default_reason = "not explained"
-    if facts["per_template"] is not None:
-        default_reason = (
-            f"the campaign keeps at most {facts['per_template']:,} prompts of a template"
-        )
+    limit, default_reason = facts["per_template"], "not explained"
+    if limit is not None:
+        default_reason = f"the campaign keeps at most {limit:,} prompts of a template"
     # Reasons by variant, task, language, printed number, and number of made prompts.
     fields = ("variant", "task", "lang", "printed", "made")
     reasons = {tuple(row[name] for name in fields): row["reason"] for row in facts["differences"]}

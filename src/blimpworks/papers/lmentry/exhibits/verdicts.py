@@ -131,6 +131,7 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
     with_method = rows["method"].isin(VARIANTS)
     columns_of_method = {method: _headings(method.capitalize()) for method in VARIANTS}
     heads = {**columns_of_method[PUBLISHED], **columns_of_method[CORRECTED]}
+    pair_columns = (AGREEMENT_HEAD, KAPPA_HEAD)
     with_verdicts: list[Cell] = []
     with_each_other: list[Cell] = []
     for lang in common.languages_of(rows):
@@ -143,15 +144,13 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
             where = {"lang": lang, "annotator": pair.annotator, "method": pair.method}
             where["phenomenon"] = ALL
             row_title = f"{language}, {pair.method} and {pair.annotator}"
-            pair_columns = (AGREEMENT_HEAD, KAPPA_HEAD)
             with_each_other += _agreement_cells(rows, where, row_title, pair_columns)
 
     names = [cell.row for cell in with_verdicts]
     sections = [common.named_section("Annotator", names, [ANSWERS_HEAD, *heads])]
     if with_each_other:
         names = [cell.row for cell in with_each_other]
-        columns_below = [ANSWERS_HEAD, AGREEMENT_HEAD, KAPPA_HEAD]
-        sections.append(common.named_section("Annotators", names, columns_below))
+        sections.append(common.named_section("Annotators", names, [ANSWERS_HEAD, *pair_columns]))
     cells = [*with_verdicts, *with_each_other]
     return Exhibit(
         **describe("agreement", below=with_each_other),

@@ -329,11 +329,10 @@ class CorrectedChoice:
         if verdict := _judge_line(masked, patterns):
             return verdict
         # The first or last line, or the text before a reason or a remark.
-        lines, rule = masked.split("\n"), "line"
+        lines, reason = masked.split("\n"), self._reason.search(masked)
         if len(lines) > 1:
-            candidates = [lines[0], lines[-1]]
+            candidates, rule = [lines[0], lines[-1]], "line"
         else:
-            reason = self._reason.search(masked)
             candidates, rule = [masked[: reason.start()]] if reason else [], "begins"
         for candidate in candidates:
             if verdict := _judge_line(candidate, patterns):
@@ -343,8 +342,7 @@ class CorrectedChoice:
         verdict = patterns.inside(text)
         if verdict and patterns.inside(text.translate(answers.EXCHANGE_ANSWER)):
             return Verdict(False, False, "both", verdict.pattern)
-        texts = (argument.text for argument in to_find)
-        if not verdict and self._pattern_words & compiling.words_of(texts):
+        if not verdict and self._pattern_words & compiling.words_of(x.text for x in to_find):
             # A word of a pattern equals an argument, as the article l in "l'última lletra és l"
             # ("the last letter is l"). Unlike masks, brackets let it be word and argument.
             marked = answers.put_brackets(answer, to_find, self._particles)

@@ -185,7 +185,7 @@ class AnswerPatterns(Strict):
     conjunction: str = "and"
     """Word before the last word of a list."""
     numerals: Patterns = ()
-    """Words for the numbers from one, in order, for differences of length."""
+    """Words for the numbers from one, in order ("one|a single"), for differences of length."""
     number_words: str | None = None
     """Language of num2words for numbers in words, or eu (Basque; eu-release: the release's
     spelling); None for digits only."""

@@ -127,17 +127,17 @@ def _find_repetitions(text: str, sentence: Sentence) -> Iterator[tuple[int, int]
     """Yield the numbers (from 0) of the first and last word of each repetition of a sentence.
 
     ``text``: the answer's words, with one space around each. After full repetitions, it may also
-    end with the first words of the sentence, which then are the last repetition.
+    end with the first words of the sentence, which then are the last repetition. For "which is
+    bigger" and the text " which is bigger which is bigger wh ": (0, 2), (3, 5), (6, 6).
     """
     sentence_words = answers.WORD.findall(sentence.text)
     joined, size = f" {' '.join(sentence_words)} ", len(sentence_words)
-    first = counted_to = occurrences = 0
-    start = text.find(joined)
+    occurrences, start = 0, text.find(joined)
     while start >= 0:
-        first += text.count(" ", counted_to, start)  # spaces before a word are its number
+        first = text.count(" ", 0, start)  # spaces before a word are its number
         yield first, first + size - 1
-        occurrences += 1
-        counted_to, start = start, text.find(joined, start + len(joined) - 1)
+        # The next repetition may begin with the last space of this one.
+        occurrences, start = occurrences + 1, text.find(joined, start + len(joined) - 1)
     if not occurrences:
         return
     # Look for the beginning of the sentence at the end of the answer, the longest first. One word

@@ -125,6 +125,7 @@ class EdgeJudge:
             f"{marks}{argument}{marks}",
             Expressions({}, after_each),
         )
+        # For the word "cat": "the cat sat on it" at the start, or "it saw the cat." at the end.
         if self._at_start:
             sentence = f"{answers.ANY_BRACKETS}{gap}*{word}{gap}+{other_word}[^\n]*"
         else:
@@ -186,11 +187,8 @@ class EdgeJudge:
 
     def _without_particle(self, text: str) -> str:
         # Remove the word's particle from the text behind the word: "s end" becomes " end".
-        for particle in self._particles:
-            remainder = text.removeprefix(particle)
-            if remainder != text and not remainder[:1].isalnum():
-                return remainder
-        return text
+        remainders = [text.removeprefix(x) for x in self._particles if text.startswith(x)]
+        return next((x for x in remainders if not x[:1].isalnum()), text)
 
 
 ANY = r"[\pL\pN_]"  # expression of a character of words

@@ -90,12 +90,12 @@ class YesNoJudge:
             category_argument = Argument(category, ROLE["category"])
             return partial(self._corrected, gold, category_argument, listed)
         # The release looks for each name of a category, also inside longer words.
-        names = [*self._names_by_category.get(category, ()), category]
+        names = [*self._names_by_category.get(category, ()), category] if category else []
         if category and self._has_cases:
             names = _basque_names(category, prompt)
         category_names = []
         for name, role in zip(names, _NAME_ROLES, strict=False):
-            for argument in answers.read_like_release(name, role) if name else ():
+            for argument in answers.read_like_release(name, role):
                 category_names.append(argument._replace(inside_words=True))
         return partial(self._published, gold, category_names)
 
