@@ -197,8 +197,6 @@ def check_vocabulary(declaration: draws.Paradigm, lexicon: Lexicon, path: Path) 
     _refuse(declaration, path, check)
 
 
-# Pairs
-
 ARTICLE = re.compile(r"\b([Aa])(\]? \[?)(\w[\w'-]*)")
 """An article and the word after it, which may be in brackets: "a [apple"."""
 WORD = re.compile(r"[\w'-]+")
