@@ -125,7 +125,7 @@ class EdgeJudge:
             f"{marks}{argument}{marks}",
             Expressions({}, after_each),
         )
-        # For the word "cat": "the cat sat on it" at the start, or "it saw the cat." at the end.
+        # For the word "cat": "cat food is good" at the start, or "i feed the cat." at the end.
         if self._at_start:
             sentence = f"{answers.ANY_BRACKETS}{gap}*{word}{gap}+{other_word}[^\n]*"
         else:
