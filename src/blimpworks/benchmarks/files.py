@@ -92,8 +92,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def _uncompressed(name: str, content: bytes) -> bytes:
-    suffix = PurePosixPath(name).suffix
-    return COMPRESSED[suffix](content) if suffix in COMPRESSED else content
+    return COMPRESSED.get(PurePosixPath(name).suffix, bytes)(content)
 
 
 def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table, dict[str, str]]]:
@@ -356,10 +355,9 @@ def _check_values(
     for value in expected:
         if (comparable(value) if fold else value) not in seen:
             listed = ", ".join(map(repr, sorted(values)[:6]))
-            finding = f"values of rows are {listed}" if values else "no row has such a column"
+            cause = f"values of rows are {listed}" if values else "no row has such a column"
             raise UserError(
-                f"{account.entry}: '{key}' names {value!r}, which no row has ({finding}); "
-                "correct it."
+                f"{account.entry}: '{key}' names {value!r}, which no row has ({cause}); correct it."
             )
 
 
@@ -388,8 +386,7 @@ def _join_aligned(
             if len(joined) != len(partners):
                 raise UserError(
                     f"{joined[0].file} has {len(joined):,} rows, and the aligned file "
-                    f"{partners[0].file} has {len(partners):,}; expected as many. Retrieve both "
-                    "again, or correct 'aligned'."
+                    f"{partners[0].file} has {len(partners):,}; expected as many. Check 'aligned'."
                 )
             pairs = zip(joined, partners, strict=True)
             joined = []
@@ -405,8 +402,7 @@ def _join_aligned(
         for _, rows in files:
             if rows[0].file not in used:
                 raise UserError(
-                    f"{rows[0].file} is 'aligned', and belongs to no file of the entry; correct "
-                    "one of the patterns."
+                    f"aligned file {rows[0].file} belongs to no file of the entry; correct 'files'."
                 )
 
 
