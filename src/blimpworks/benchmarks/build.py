@@ -21,7 +21,7 @@ from blimpworks.benchmarks import designs, layouts
 from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.designs import Design
-from blimpworks.benchmarks.entries import LabelledFiles, Ratings
+from blimpworks.benchmarks.entries import Data, LabelledFiles, Ratings
 from blimpworks.benchmarks.files import Named, local_files, rows_in
 from blimpworks.benchmarks.layouts import Pair
 from blimpworks.benchmarks.predictions import WHOLE, Effect, Prediction
@@ -88,7 +88,7 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
 
 
 def _read_entry(
-    data: LabelledFiles, account: Account, named: Named, declared: Declaration
+    data: Data, account: Account, named: Named, declared: Declaration
 ) -> list[Pair | Design]:
     """Read the items of one entry of ``data``, with people's ratings and the text ``before``."""
     if reserved := RESERVED & {*data.keep}:
@@ -100,10 +100,9 @@ def _read_entry(
     items: list[Pair | Design] = []
     # An error ends the reading of a batch. If a row is an item, it is a batch, so that one message
     # lists the faults of all rows.
-    layout: str = getattr(data, "layout", "")
-    for batch in [rows] if layout in SEVERAL_ROWS else [[row] for row in rows]:
+    for batch in [rows] if data.layout in SEVERAL_ROWS else [[row] for row in rows]:
         with account.collecting():
-            items += LAYOUTS[layout](batch, data, declared)
+            items += LAYOUTS[data.layout](batch, data, declared)
     account.check_faults()
     if isinstance(data.rating, Ratings):
         ratings_account = Account(f"{account.entry}.rating")

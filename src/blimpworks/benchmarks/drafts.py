@@ -25,7 +25,7 @@ from blimpworks.benchmarks.declaration import declaration_in
 from blimpworks.benchmarks.differences import units
 from blimpworks.benchmarks.entries import Files, as_list
 from blimpworks.benchmarks.files import local_files, rows_in
-from blimpworks.benchmarks.paper import NAME
+from blimpworks.benchmarks.paper import check_folder_name
 from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.templates import comparable
 from blimpworks.campaign.catalogue import LanguageRow
@@ -295,8 +295,8 @@ def _merged(guesses: Sequence[Guess]) -> list[Guess]:
     """Make one guess of guesses that differ only in files, languages and renamed values."""
     merged: dict[str, Guess] = {}  # by keys and values that must not differ
     for guess in guesses:
-        same = {key: value for key, value in guess.entry.items() if key not in ("files", "rename")}
-        first = merged.setdefault(repr((sorted(same.items()), guess.unclear)), guess)
+        fixed = {key: value for key, value in guess.entry.items() if key not in ("files", "rename")}
+        first = merged.setdefault(repr((sorted(fixed.items()), guess.unclear)), guess)
         if first is not guess:
             first.entry["files"] = [*as_list(first.entry["files"]), guess.entry["files"]]
             first.languages = tuple(sorted({*first.languages, *guess.languages}))
@@ -343,11 +343,7 @@ def guess_declaration(
     path = declaration_in(folder)
     if path.exists():
         raise UserError(f"{path} exists; name another folder, or remove it.")
-    if not NAME.fullmatch(folder.name):
-        raise UserError(
-            f"{folder}: a benchmark is called like its folder; name it in lower-case letters, "
-            "digits and underscores."
-        )
+    check_folder_name(folder)
     folder.mkdir(parents=True, exist_ok=True)
     guesses = _merged([_guess_entry(name, folder) for name in _names_inside(folder, files)])
     stated_names = {code: name for code, _, name in (lang.partition("=") for lang in languages)}

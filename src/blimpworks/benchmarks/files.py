@@ -232,13 +232,13 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
     rows: list[Row] = []
     labels = ("lang", "paradigm", "phenomenon")
     label_columns = {getattr(entry, label, None) or label for label in labels}
-    values: dict[str, set[str]] = {column: set() for column in entry.where}  # in all rows
+    texts: dict[str, set[str]] = {column: set() for column in entry.where}  # in all rows
     for row in _join_aligned(tables, aligned):
         unmet = []
-        for column, value in entry.where.items():
+        for column, where_values in entry.where.items():
             if column in row.cells:
-                values[column].add(as_text(row.cells[column]).strip())
-            if not is_one_of(row.cells.get(column), value):
+                texts[column].add(as_text(row.cells[column]).strip())
+            if not is_one_of(row.cells.get(column), where_values):
                 unmet.append(column)
         if unmet:
             account.left_out[f"where.{unmet[0]}"] += 1
@@ -248,9 +248,9 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
                 account.left_out_lines.setdefault(row.file, []).append(row.line)
         else:
             rows.append(row)
-    for column, value in entry.where.items():
-        expected = value if isinstance(value, tuple) else (value,)
-        _check_values(account, f"where.{column}", [*map(as_text, expected)], values[column])
+    for column, where_values in entry.where.items():
+        expected = where_values if isinstance(where_values, tuple) else (where_values,)
+        _check_values(account, f"where.{column}", [*map(as_text, expected)], texts[column])
     if not rows:
         raise UserError(
             f"{account.entry}: no row of {len(account.files)} files is left; correct 'where' and "

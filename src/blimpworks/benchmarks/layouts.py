@@ -359,7 +359,7 @@ def _check_neighbours(group: Sequence[Row], left_out: Sequence[int]) -> None:
             "successive rows of a file, paradigm and language make a pair. Correct the file, or "
             "name 'item'."
         )
-    # If only full pairs are left out, then an even number of lines above, and none in between.
+    # Leaving out only full pairs leaves out an even number of lines above, and none in between.
     above_first, above_second = (bisect(left_out, row.line) for row in group)
     if above_first % 2 or above_second > above_first:
         raise UserError(

@@ -391,13 +391,18 @@ def sizes_before_selection(campaign: Campaign) -> list[float]:
     return [size for size in billions if size]
 
 
-def read_declared(folder: Path) -> Declared:
-    """Read the benchmark in a folder. Raises UserError for a malformed declaration or name."""
+def check_folder_name(folder: Path) -> None:
+    """Raise UserError if a benchmark cannot have the name of this folder."""
     if not NAME.fullmatch(folder.name):
         raise UserError(
             f"{folder}: a benchmark is called like its folder, so that must be lower-case letters, "
             "digits and underscores; rename it."
         )
+
+
+def read_declared(folder: Path) -> Declared:
+    """Read the benchmark in a folder. Raises UserError for a malformed declaration or name."""
+    check_folder_name(folder)
     declared = Declared.read(declaration_in(folder))
     for name in declared.methods or ():
         try:
