@@ -84,10 +84,10 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     licences = [declared.licence, *(row.licence for row in declared.sources_of(declared.data))]
     yield f"  licence: {', '.join(filter(None, dict.fromkeys(licences))) or 'not stated'}"
     groups = by_paradigm(items)
-    paradigms: dict[tuple[str, str], dict[str, int]] = {}
+    counts_by_phenomenon: dict[tuple[str, str], dict[str, int]] = {}
     for (lang, phenomenon, paradigm), group in groups.items():
-        paradigms.setdefault((lang, phenomenon), {})[paradigm] = len(group)
-    for (lang, phenomenon), counts in paradigms.items():
+        counts_by_phenomenon.setdefault((lang, phenomenon), {})[paradigm] = len(group)
+    for (lang, phenomenon), counts in counts_by_phenomenon.items():
         listed = ", ".join(f"{paradigm} {n:,}" for paradigm, n in counts.items())
         total = f"{phenomenon} {sum(counts.values()):,}"
         yield f"  {lang}  {total}" + (f": {listed}" if listed != total else "")

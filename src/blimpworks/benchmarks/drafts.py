@@ -270,9 +270,9 @@ def _add_labels(guess: Guess, columns: Columns) -> None:
         if column is None or column in taken:
             continue
         has_copies = len({*columns[column]}) < len(columns[column])
-        # Each row has an id, and rows share a paradigm. Columns called paradigm and phenomenon are
-        # read without a key.
-        if not has_copies if key == "id" else has_copies and column != key:
+        is_id = key == "id"
+        # Rows share a paradigm, but no id. Columns paradigm and phenomenon are read without a key.
+        if has_copies != is_id and (is_id or column != key):
             guess.entry[key] = column
 
 

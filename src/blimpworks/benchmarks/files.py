@@ -422,7 +422,7 @@ def _with_lookup(rows: Iterable[Row], lookup: Lookup, entry: Files, folder: Path
             if key in table and not lookup.partial:
                 raise BadLine(line, f"{key_text(key)} is in line {table[key][0]} already")
             table.setdefault(key, (line, cells))
-            empty_cells = dict.fromkeys(cells, "")
+            empty_cells = dict.fromkeys(cells, "")  # all lines have the same columns
     used: set[tuple[str, ...]] = set()
     for row in rows:
         key = tuple(as_text(cell(row, name)).strip() for name in lookup.by)
