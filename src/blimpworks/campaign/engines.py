@@ -232,8 +232,7 @@ def engines() -> Mapping[str, Engine]:
         if not isinstance(loaded, Engine) or loaded.name != entry.name or entry.name in rows:
             raise UserError(
                 f"engine {entry.name!r}: {entry.value} is {loaded!r:.80}; expected an Engine of "
-                "that name, which no other engine has. Correct the package that registers it, or "
-                "uninstall it."
+                "that name, which no other engine has. Correct or uninstall its package."
             )
         rows[entry.name] = loaded
     return MappingProxyType(rows)
@@ -343,10 +342,7 @@ class ParityVariants(NamedTuple):
 def comparison_of(
     architecture: str, reference: str | None, variants: Sequence[str] | None
 ) -> ParityVariants:
-    """Return the reference and the variants of a parity report.
-
-    In place of None, take those of the architecture's default engine (``Scorer``).
-    """
+    """Return a parity report's variants; None means those of the architecture's default engine."""
     engine = default_engine(architecture)
     scorer = engine.scorers[architecture]
     stated = (scorer.reference, *scorer.variants)
