@@ -356,7 +356,8 @@ def _check_tensors(
         raise UserError(f"{path} lacks {absent[0]}, a tensor of its architecture; {ORIGINAL}")
 
 
-CONV1D_MODELS = ("gpt2", "openai-gpt")  # their layers store weights as inputs × outputs
+CONV1D_MODELS = ("gpt2", "openai-gpt")
+"""Types of language models of transformers whose layers store weights as inputs × outputs."""
 
 
 class _Settings(BaseModel):
@@ -370,6 +371,8 @@ class _Settings(BaseModel):
     lora_alpha: float
     target_modules: list[str] | str = []
     fan_in_fan_out: bool = False
+    """Whether weights are inputs × outputs. PEFT too follows the layers where they say otherwise,
+    so the setting may be true for any model, as after a training on quantised weights."""
     use_rslora: bool = False
     peft_type: Literal["LORA"]
     bias: Literal["none"] = "none"
@@ -394,6 +397,7 @@ def merge_adapter(folder: Path) -> Path:
     LoRA, or the base is missing or lacks a weight that the adapter changes.
     """
     from safetensors.torch import load_file, save_file
+    from transformers import CONFIG_MAPPING
 
     with reading(folder / ADAPTER, "the settings of a plain LoRA adapter", MERGE):
         settings = _Settings.model_validate_json((folder / ADAPTER).read_bytes())
@@ -406,10 +410,10 @@ def merge_adapter(folder: Path) -> Path:
     checkpoint.refuse_quantised(checkpoint.quantisation_of(base), f"the base of {folder}, {label},")
     digest = sha256_of(folder / WEIGHTS)
     model_type = checkpoint.read_json(base / "config.json", "its settings").get("model_type")
-    if settings.fan_in_fan_out and model_type not in CONV1D_MODELS:
+    if settings.fan_in_fan_out and model_type not in (*CONV1D_MODELS, *CONFIG_MAPPING):
         raise UserError(
-            f"{folder / ADAPTER}: fan_in_fan_out is true, but expected false, because {label}, of "
-            f"type {model_type!r}, stores weights as outputs × inputs. {MERGE}"
+            f"{folder / ADAPTER}: fan_in_fan_out is true, but expected false, because {label} is "
+            f"of type {model_type!r}, in whose own code weights may be outputs × inputs. {MERGE}"
         )
     merged = cached_folder(f"adapter-{digest}-{state_of(folder)}-{state_of(base)}")
     if (merged / ORIGIN).exists():
