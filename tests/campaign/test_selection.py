@@ -95,7 +95,7 @@ def test_a_code_that_no_language_has_is_refused_in_one_sentence(tmp_path, named)
     message = str(refusal.value)
     assert f"model 'goldfish' exists for languages {named!r}; " in message
     assert f"{named.split(',')[-1]!r} is neither a group of " in message
-    assert "nor a language's code in " in message
+    assert "nor the code of a language in " in message
     assert "\n" not in message
 
 

@@ -269,6 +269,7 @@ def _with_ratings(
     if all(item.more["rating"] is None for item in rated):
         raise UserError(
             f"{', '.join(ratings.patterns)}: no sentence of column {ratings.sentence!r} is one of "
-            f"{', '.join(data.patterns)} ({next(iter(means), '')!r}); correct 'rating.sentence'."
+            f"{', '.join(data.patterns)}, such as {next(iter(means), '')!r}; correct 'sentence' of "
+            "'rating'."
         )
     return rated

@@ -249,7 +249,8 @@ def _make_design(
             raise UserError(
                 f"{row.location}: {type(formula).__name__.lower()} {formula.text!r} names region "
                 f"{region!r} of condition {lacking_condition!r}, which item {name!r} lacks; it has "
-                f"the conditions {', '.join(names)} and the regions {listed}. Correct the formula."
+                f"the conditions {', '.join(names)} and the regions {listed}. Correct the formula "
+                "or the item."
             )
     compared_regions = frozenset().union(*(formula.regions for formula in formulas))
     if any(start == end for key, (start, end) in spans.items() if key in compared_regions):

@@ -396,7 +396,8 @@ def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: s
         arrow = read_table(ITEMS, table)
         if {"condition", "acceptable"} & {*arrow.column_names}:
             raise UserError(
-                f"{table} has items of conditions, or sentences; expected pairs. Name others."
+                f"{table} has items of conditions, or single sentences; expected pairs. Name "
+                "tables of a benchmark of pairs."
             )
         for item in arrow.select([*EXPORTED, "sent_id", "item_id"]).to_pylist():
             kept = {name: item[name] for name in EXPORTED if item[name] is not None}

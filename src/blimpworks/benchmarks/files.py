@@ -386,7 +386,8 @@ def _join_aligned(
             if len(joined) != len(partners):
                 raise UserError(
                     f"{joined[0].file} has {len(joined):,} rows, and the aligned file "
-                    f"{partners[0].file} has {len(partners):,}; expected as many. Check 'aligned'."
+                    f"{partners[0].file} has {len(partners):,}; expected as many. Retrieve both "
+                    "again, or correct 'aligned'."
                 )
             pairs = zip(joined, partners, strict=True)
             joined = []
@@ -402,7 +403,8 @@ def _join_aligned(
         for _, rows in files:
             if rows[0].file not in used:
                 raise UserError(
-                    f"aligned file {rows[0].file} belongs to no file of the entry; correct 'files'."
+                    f"{rows[0].file} is 'aligned', and belongs to no file of the entry; correct "
+                    "one of the patterns."
                 )
 
 

@@ -104,7 +104,8 @@ def _group_by_formulas(
     for number, item in enumerate(items.to_pylist()):
         if not item["predictions"]:
             raise UserError(
-                f"{_label(items, number)} has no predictions; expected at least one. Declare it."
+                f"{_label(items, number)} has no predictions; expected at least one. Add it to the "
+                "benchmark's declaration."
             )
         sums = tuple(item.get(EFFECTS) or ())
         key = tuple(item["predictions"]), sums, item.get(RIGHT) == "mean"

@@ -232,7 +232,8 @@ def engines() -> Mapping[str, Engine]:
         if not isinstance(loaded, Engine) or loaded.name != entry.name or entry.name in rows:
             raise UserError(
                 f"engine {entry.name!r}: {entry.value} is {loaded!r:.80}; expected an Engine of "
-                "that name, which no other engine has. Correct or uninstall its package."
+                "that name, which no other engine has. Correct the package that registers it, or "
+                "uninstall it."
             )
         rows[entry.name] = loaded
     return MappingProxyType(rows)

@@ -129,7 +129,8 @@ def find_method(named: str) -> Method:
     method = parse_method(name, expression)
     if name in METHODS and method != parse_method(name, METHODS[name]):
         raise UserError(
-            f"method {name!r} is {METHODS[name]!r} here, not {expression!r}; rename yours."
+            f"method {name!r} is {METHODS[name]!r} here, not {expression!r}; give yours another "
+            "name."
         )
     return method
 

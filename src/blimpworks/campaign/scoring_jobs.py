@@ -326,7 +326,8 @@ class CampaignSelection:
                 obstacles = {n: self.obstacle(t, benchmark) for n, t in trainings.items()}
                 raise UserError(
                     f"benchmark {benchmark!r} of campaign {campaign.campaign!r} is run with none "
-                    f"of its models ({_listed(obstacles)}). Take it out, or name a model for it."
+                    f"of its models ({_listed(obstacles)}). Take it out of benchmarks, or name a "
+                    "model that runs on it."
                 )
 
     @cached_property

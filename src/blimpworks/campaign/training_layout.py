@@ -133,7 +133,8 @@ class TrainingLayout:
             raise UserError(
                 f"multilingual models would be trained on {corpus or 'texts'} of different "
                 f"languages: {'; '.join(examples[:2])}. Expected the same languages, since all "
-                "read one file. Give them equal 'languages' and 'papers', or divide the campaign."
+                "read one file. Give the models the same 'languages' and 'papers', or write a "
+                "campaign for each."
             )
         return [*next(iter(example_by_langs), ())]
 

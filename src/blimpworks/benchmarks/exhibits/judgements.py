@@ -164,7 +164,8 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
             if key not in rows_by_item:
                 raise UserError(
                     f"{', '.join(map(str, tables['items']))} has no item {item['item_id']!r} of "
-                    f"paradigm {item['paradigm']!r}, which was judged; build or judge items again."
+                    f"paradigm {item['paradigm']!r}, which was judged; build the items again, or "
+                    "judge them again."
                 )
             judgement_filter = {**item[ITEM_KEY], "method": labels.method}
             judged = select_rows(of_items, judgement_filter)
