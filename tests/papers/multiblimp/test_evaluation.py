@@ -170,6 +170,7 @@ def test_the_text_counts_languages_where_one_model_is_better(tables):
     caption = text72_73(tables, LABELS).caption
     assert "p < 0.05; chi-squared with continuity correction" in caption
     assert "we use it for all comparisons" in caption
+    assert "a group of languages, the share of these on which it is better follows" in caption
 
 
 def test_sizes_that_families_decide_are_said_in_the_caption(with_accuracies):
