@@ -69,7 +69,7 @@ def test_an_exhibit_is_written_and_its_cells_computed_again(name, at_hand, table
         assert "Trained here on treebanks and plain text: LSTM (1 × 20 units)." in exhibit.caption
     check_cells(exhibit, given)
     if name in ("table3", "table4", "fig1", "fig3", "fig4"):
-        absent = "Without humans, because the campaign lacks BLiMP's released results."
+        absent = "Humans are missing, because the campaign lacks BLiMP's released results."
         assert (absent in exhibit.caption) is (not at_hand)
 
 

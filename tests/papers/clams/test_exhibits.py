@@ -9,7 +9,7 @@ import pytest
 
 from blimpworks.campaign.catalogue import Catalogue, ModelRow
 from blimpworks.campaign.registry import exhibits
-from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.exhibit import ABSENT_CELL, Labels
 from blimpworks.exhibits.formulas import formula_of
 from blimpworks.exhibits.render import markdown_text
 from blimpworks.papers.clams.exhibits import results
@@ -17,6 +17,7 @@ from blimpworks.papers.clams.exhibits.figures import fig2, fig3, text
 from blimpworks.papers.clams.exhibits.results import table1, table2, table3, table4, table5, table7
 from blimpworks.papers.clams.paper import clams_models
 from blimpworks.tables import ACCURACIES, ITEMS, MORPHOLOGY, PERPLEXITIES, write_rows
+from support import print_kit
 from support.cells_kit import check_cells, sources_of, values, write_exhibit
 
 LANGUAGES = {"deu": "German", "eng": "English", "fra": "French"}
@@ -159,6 +160,18 @@ def test_published_and_corrected_ways_to_score_stand_side_by_side(tmp_path):
     expected = {"As published": 8 / 11, "c ÷ n": 7 / 10, "c ÷ n, ties half": 6 / 10}
     expected |= {"Corrected: and with the end of sentence": 4 / 10}
     assert values(exhibit, "English, Multi") == pytest.approx(expected)
+    del facts["clams_ties"]["full_sentence"]
+    exhibit = results.variants(tables, replace(LABELS, facts=facts))
+    assert markdown_text(exhibit).count(f" {ABSENT_CELL} |") == 1
+    assert "A column has dashes if its method is not in clams.methods." in exhibit.caption
+
+
+def test_a_dash_in_table_7_is_a_construction_that_only_english_has(tmp_path):
+    tables = print_kit.tables_of("clams", tmp_path)
+    exhibit = print_kit.build("clams", tmp_path, tables, ["table7"])[0]["table7"]
+    numbers = {cell.column for cell in exhibit.cells if cell.row == "In a sentential complement"}
+    assert "a dash means that the language has no such sets" in exhibit.caption
+    assert {column.split()[0] for column in numbers} == {"English"}
 
 
 def test_all_english_sets_stand_under_their_phenomena(tmp_path):

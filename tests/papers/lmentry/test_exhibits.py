@@ -185,6 +185,8 @@ def test_reasons_and_denominators_add_up_to_the_change_of_accuracy(campaign, roo
     assert rows.loc["IT starts with word", "Accuracy published"] < 100 / 6
     # The first answer to each template was cut off; the others repeat the first one's prompt.
     answers = len(SKILL) * len(TASKS)
+    assert rows.loc["English", "Verdicts changed"].is_integer()
+    assert "the number of verdicts that change" in exhibit.caption
     assert rows.loc["English", "Answers cut off"] == answers * 3
     assert rows.loc["English", "Answers echoes"] == answers * (PER_TEMPLATE - 1)
 

@@ -27,6 +27,13 @@ def test_settings_and_released_resources_give_all_of_table_54(tmp_path):
     assert by_resources == {"homophones", "first_word", "last_word"}
 
 
+@pytest.mark.parametrize("name", ["table34", "table37", "table44"])
+def test_captions_of_printed_accuracies_have_single_spaces(tmp_path, name):
+    tables = print_kit.tables_of("lmentry", tmp_path)
+    exhibits, _ = print_kit.build("lmentry", tmp_path, tables, [name])
+    assert "  " not in exhibits[name].caption
+
+
 def test_a_lead_can_be_explained_from_rows_that_were_read_as_objects():
     rows = pd.DataFrame({"value": pd.Series([40.7, 48.6, 37.3], dtype=object)})
     assert LEAD(rows) == pytest.approx(7.9)

@@ -262,6 +262,20 @@ def test_regeneration_sets_items_against_the_release_and_tells_why_they_differ(w
     # The ratio leaves out English, which the release has no pairs of: 9 of 14.
     assert rows[4] == [data.ALL_LANGUAGES, "", "14", "36", "10", "0.643", "", ""]
     assert "1 of 2 languages have exactly as many" in exhibit.caption
+    # Pairs and items in the last row are of all languages.
+    assert "the last ratio is over languages of the release only" in exhibit.caption
+
+
+def test_a_pair_counts_again_in_the_funnel_for_each_further_condition(write):
+    counts = {"pairs": 3, "+ in a further condition": 2, "- no agreement": 1, "items": 4}
+    rows = [
+        {"lang": "cym", "stage": "sampling", "reason": reason, "n": n}
+        for reason, n in counts.items()
+    ]
+    exhibit = data.funnel({"funnel": write(FUNNEL, {"cym": rows})}, LABELS)
+    cells = values(exhibit)
+    assert cells["Welsh", "sampling: + in a further condition"] == 2
+    assert "with a plus count pairs again, once for each further condition" in exhibit.caption
 
 
 def test_regeneration_refuses_a_funnel_without_the_stage_it_counts(write):

@@ -155,6 +155,17 @@ def test_table3_ranks_models_of_all_languages_and_says_what_it_lacks(tables, wit
     assert ("Model A", "Resources Low") not in values(exhibit)
 
 
+def test_table_5_has_its_languages_in_order_also_if_a_model_is_called_like_one(with_accuracies):
+    names = MODELS | {"cym": "Model W"}
+    facts = FACTS | {"table_models": [*names]}
+    labels = replace(LABELS, models=names, facts=facts)
+    tables = with_accuracies(lambda f: f.assign(model=f["model"].astype(str).replace("a", "cym")))
+    exhibit = table5(tables, labels)
+    assert [*dict.fromkeys(cell.row for cell in exhibit.cells)] == [*LANGUAGES.values()]
+    german = [cell.column for cell in exhibit.cells if cell.row == "German"]
+    assert german == ["n", "Model B", "Model C", "Model W"]
+
+
 def test_the_text_counts_languages_where_one_model_is_better(tables):
     cells = values(text72_73(tables, LABELS))
     assert cells["Model C better than Model A: languages", "Value"] == 4
@@ -170,6 +181,7 @@ def test_the_text_counts_languages_where_one_model_is_better(tables):
     caption = text72_73(tables, LABELS).caption
     assert "p < 0.05; chi-squared with continuity correction" in caption
     assert "we use it for all comparisons" in caption
+    assert "a group of languages, the share of these on which it is better follows" in caption
 
 
 def test_sizes_that_families_decide_are_said_in_the_caption(with_accuracies):

@@ -28,6 +28,7 @@ def test_figure_1_has_the_models_that_the_text_names_and_granite(exhibits):
     assert {*cells} == {*named, *more}
     assert round(cells["gemma-3-27b-pt"].value, 2) == 92.51
     assert all(cell.low < cell.value < cell.high for cell in cells.values())
+    assert "Error bars are 95 % Wilson intervals" in exhibits["fig1"].caption
 
 
 def printed_row(**fields):

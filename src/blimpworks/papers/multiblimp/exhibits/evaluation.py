@@ -184,8 +184,11 @@ def table5(tables: shared.Tables, labels: Labels) -> Exhibit:
     models = _models(labels)
     rows = measures.read_accuracies(tables, labels)
     rows = rows[(rows["phenomenon"] == ALL) & rows["model"].isin(models)]
-    ranks = {name: rank for rank, name in enumerate([*labels.languages, *models])}
-    rows = rows.sort_values(["lang", "model"], key=lambda column: column.map(ranks))
+    # A model may be called like a language, so each column has ranks of its own.
+    ranks: dict[Any, dict[str, int]] = {}
+    for column, names in (("lang", labels.languages), ("model", models)):
+        ranks[column] = {name: rank for rank, name in enumerate(names)}
+    rows = rows.sort_values([*ranks], key=lambda values: values.map(ranks[values.name]))
     published = labels.source == "published"
     # The first column is the language's number of pairs, whether a model judged them or not.
     cells: list[Cell] = []
