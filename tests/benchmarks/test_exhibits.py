@@ -266,6 +266,19 @@ def test_phenomena_stand_in_the_benchmarks_order_and_all_of_them_last(campaigns,
     assert judged == {"Same (small)", "Same (large)"}
 
 
+@pytest.mark.parametrize(
+    ("shape", "text"),
+    [
+        ("three", "frequency of wordfreq); equal lengths or frequencies count half."),
+        ("sentences", "uses no model. It chooses the more common label of each paradigm."),
+    ],
+)
+def test_what_baselines_choose_is_said(campaigns, tmp_path, shape, text):
+    exhibit, _ = built("phenomena", campaigns(shape), labels_of(SHAPES[shape]), tmp_path)
+    assert text in exhibit.caption
+    assert ("equal" in exhibit.caption) == (shape == "three")
+
+
 def test_phenomena_of_one_printed_name_have_a_row_each(tmp_path):
     paradigms = {"word_order": ["a"], "word order": ["b"], "All": ["c"]}
     shape = Shape({"small": 0.7}, paradigms, people=False)
