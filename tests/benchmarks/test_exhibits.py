@@ -389,6 +389,7 @@ def test_perplexities_belong_to_models_by_name_or_by_its_parts(released, tmp_pat
     values = {c.row: c.value for c in exhibit.cells if c.column == "Test perplexity"}
     assert values == {"rnn_lg_1": 60.0, "rnn_lg_22": 50.0, "rnn_sm_1": 150.0}
     assert exhibit.caption.endswith("because no perplexity was released: GPT.")
+    assert "a point for each model and seed" in exhibit.caption  # here two seeds of one model
     (legend,) = exhibit.figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["rnn", "lg", "sm"]
     rows = accuracies(released[0], model="rnn_sm_1")
@@ -479,7 +480,7 @@ def test_too_few_paradigms_or_models_to_correlate_are_stated(campaigns, tmp_path
     tables, labels = campaigns("one_paradigm"), labels_of(SHAPES["one_paradigm"])
     for name in ("people", "people_fig"):
         exhibit, _ = built(name, tables, labels, tmp_path)
-        assert "share fewer than 3 paradigms, or their accuracies are equal" in exhibit.caption
+        assert "or the accuracies of one side are all equal." in exhibit.caption
         assert not any("over" in c.row for c in exhibit.cells)
 
 
