@@ -15,7 +15,7 @@ from blimpworks.errors import UserError
 from blimpworks.evaluation import session
 from blimpworks.evaluation.machine import Machine
 from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE
-from blimpworks.evaluation.run import claimed
+from blimpworks.evaluation.run import folder_lock
 from blimpworks.evaluation.session import Evaluation
 from blimpworks.records.job import REPOSITORY
 from support import ngram_kit, tiny
@@ -136,16 +136,16 @@ def test_another_model_of_the_same_name_replaces_no_evaluation_unasked(tmp_path,
 
 def test_others_are_kept_out_until_the_process_and_its_children_are_done(tmp_path):
     folder = tmp_path / "new" / "evaluation"
-    with claimed(folder) as lock:
+    with folder_lock(folder) as lock:
         refused = pytest.raises(UserError, match="another process is running the evaluation in ")
-        with refused, claimed(folder):
+        with refused, folder_lock(folder):
             pass
         waits = [sys.executable, "-c", "input()"]
         child = subprocess.Popen(waits, stdin=subprocess.PIPE, pass_fds=[lock])
-    with pytest.raises(UserError), claimed(folder):
+    with pytest.raises(UserError), folder_lock(folder):
         pass
     child.communicate(b"\n")
-    with claimed(folder):
+    with folder_lock(folder):
         pass
 
 
@@ -154,7 +154,7 @@ def test_other_disks_than_can_lock_keep_nobody_out(tmp_path, monkeypatch):
         raise OSError(95, "operation not supported")
 
     monkeypatch.setattr("fcntl.flock", refuse)
-    with claimed(tmp_path) as lock:
+    with folder_lock(tmp_path) as lock:
         assert os.fstat(lock)
 
 

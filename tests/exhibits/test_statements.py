@@ -91,7 +91,7 @@ def test_a_statement_stands_as_printed_and_beside_what_other_numbers_make_of_it(
     assert shown == [(name, "Printed", "60 %"), (name, "Recomputed", "60.0 %")]
     assert (cells[1].value, cells[1].formula) == (60, formulas.QUOTIENT)
     assert cells[1].where == {"exhibit": "table1", "row": ["a", "b"], "column": "n"}
-    assert (cells[1].stands_for, faults) == (("share", "of a"), ".")
+    assert (cells[1].stands_for, faults) == (("share", "of a"), "")
     row = "text,all,n,8,8,pairs,,erratum,9,9 by Table 2,All pairs,sum of value,table1/*/n"
     cells, faults = statements(printed(row))
     assert ({cell.row for cell in cells}, faults) == ({"All pairs"}, "All pairs: 9 by Table 2.")

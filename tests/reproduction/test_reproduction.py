@@ -20,10 +20,10 @@ from blimpworks.papers.multiblimp import published as multiblimp_published
 from blimpworks.reproduction import comparisons
 from blimpworks.reproduction.comparisons import AGREES, NOT_RUN, recomputations, recomputed_rows
 from blimpworks.reproduction.printed import (
+    input_error_of,
     printed_files,
     read_printed_numbers,
     read_published,
-    slack,
 )
 from blimpworks.tables import ACCURACIES, CELLS, read_table, write_rows
 from support.paths import REPOSITORY
@@ -113,8 +113,8 @@ def over_three(rows):
         (over_three, rows_of(2.9), 0),
     ],
 )
-def test_the_slack_is_how_far_rounding_may_have_moved_the_value(formula, rows, expected):
-    assert slack(formula, rows) == pytest.approx(expected)
+def test_the_input_error_is_how_far_rounding_may_have_moved_the_value(formula, rows, expected):
+    assert input_error_of(formula, rows) == pytest.approx(expected)
 
 
 def test_a_digit_that_floating_point_falls_short_of_is_not_cut_off():

@@ -36,9 +36,9 @@ VERDICT_COLUMNS = ["correct", "tie", "near_tie"]
 Judged = tuple[str, str, Path]
 """Model, language, and table of judgements."""
 TABLE = "table"
-"""Column with the index of a row's table, if several tables are summarised together."""
+"""Column with the number of a row's table, if several tables are summarised together."""
 BLOCK_ROWS = 200_000
-"""Rows that are summarised together, which is faster than one table at a time."""
+"""Rows after which a new block of tables begins; tables of a block are summarised together."""
 NOMINAL = "nominal"
 """Column of judgements of answers: number of prompts that the paper states for the template."""
 
@@ -49,12 +49,12 @@ def wilson(correct: float, n: int) -> tuple[float, float]:
     ``correct``, in which ties may count half, is rounded to an integer (halves to even).
     """
     # The formula is written out, because importing SciPy or statsmodels takes long.
-    right = round(correct)
+    successes = round(correct)
     total = int(n) + Z95**2
-    centre = (right + Z95**2 / 2) / total
-    half_width = Z95 * math.sqrt(right * (n - right) / n + Z95**2 / 4) / total
-    low = centre - half_width if right else 0.0
-    high = centre + half_width if right < n else 1.0
+    centre = (successes + Z95**2 / 2) / total
+    half_width = Z95 * math.sqrt(successes * (n - successes) / n + Z95**2 / 4) / total
+    low = centre - half_width if successes else 0.0
+    high = centre + half_width if successes < n else 1.0
     return low, high
 
 
@@ -74,17 +74,17 @@ def weighted_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[flo
 
 
 def _denominator_ratios(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
-    """Return n ÷ the nominal number of prompts, by which each row's accuracy is multiplied.
+    """Return n ÷ nominal number of prompts [accuracies]: factors from correct/n to correct/nominal.
 
-    It is 1 for methods other than ``published``, and for rows without a nominal number: paradigms
-    that are more than a template, such as "template=2/answer=1".
+    The factor is 1 for methods other than ``published``, and for rows without a nominal number:
+    paradigms that are more than a template, such as "template=2/answer=1".
     """
     # {(task, template): nominal number of prompts}; a task is a phenomenon.
     template = judgements["paradigm"].astype(str).str.extract(r"(template=\d+)", expand=False)
     by_template = judgements[NOMINAL].groupby([judgements["phenomenon"].astype(str), template])
     nominal = dict[Any, float](by_template.max().items())
-    # Sums over the templates of a task, (task, ALL), and over all tasks, (ALL, ALL).
-    for (task, _), prompts in [*nominal.items()]:
+    # Add the sums over the templates of a task, (task, ALL), and over all tasks, (ALL, ALL).
+    for (task, _template), prompts in [*nominal.items()]:
         for total in ((task, ALL), (ALL, ALL)):
             nominal[total] = nominal.get(total, 0.0) + prompts
     names = accuracies[["phenomenon", "paradigm"]].astype(str).itertuples(index=False, name=None)
@@ -102,8 +102,7 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
     et al. (2020) for LSTMs; its interval is unchanged.
 
     If there is a column ``nominal``, the denominator of accuracies and intervals by the method
-    ``published`` is not n (Moroni et al. 2025). It is the nominal number of prompts of a template,
-    or their sum over the templates of a task.
+    ``published`` is not n (Moroni et al. 2025), but the nominal number of prompts of the templates.
     """
     # Each judgement counts in its paradigm, in its phenomenon, and in the benchmark.
     rows = judgements.assign(skipped=judgements["correct"].isna())
@@ -119,7 +118,7 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
     ).reset_index()
     summary = counts[counts["n"] > 0].copy()
     # The script of Mueller et al. adds one for each file of sentences, which is a paradigm.
-    added = (summary["paradigm"] != ALL) & one_more
+    added = (summary["paradigm"] != ALL) & one_more  # counts as 1 or 0 in the sums
     summary["accuracy"] = (summary["correct"] + added) / (summary["n"] + added)
     bounds = [wilson(c, n) for c, n in zip(summary["correct"], summary["n"], strict=True)]
     summary["low"], summary["high"] = [low for low, _ in bounds], [high for _, high in bounds]
@@ -150,9 +149,9 @@ def _read(path: Path) -> pa.Table:
 
 
 def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Iterator[pd.DataFrame]:
-    """Yield accuracies of tables, in order; blocks of successive tables are summarised together."""
+    """Yield accuracies of tables, in order; blocks of tables are faster than one at a time."""
 
-    def tables() -> Iterator[tuple[tuple[bool, int, int], pa.Table]]:
+    def tables_with_keys() -> Iterator[tuple[tuple[bool, int, int], pa.Table]]:
         """Yield each table with a key; successive tables with the same key are one block."""
         rows_before = 0
         for number, (model, _, path) in enumerate(judgements):
@@ -164,8 +163,9 @@ def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Itera
             rows_before += len(table)
 
     types = {**dict.fromkeys(GROUP_COLUMNS, object), "tie": "boolean", "near_tie": "boolean"}
-    labels = pd.DataFrame([row[:2] for row in judgements], columns=["model", "lang"], dtype=object)
-    for (with_one_more, *_), block in groupby(tables(), key=itemgetter(0)):
+    names = [(model, lang) for model, lang, _ in judgements]
+    labels = pd.DataFrame(names, columns=["model", "lang"], dtype=object)
+    for (with_one_more, *_), block in groupby(tables_with_keys(), key=itemgetter(0)):
         joined = pa.concat_tables([table for _, table in block]).unify_dictionaries()
         summary = summarise(joined.to_pandas().astype(types), one_more=with_one_more)
         yield summary.join(labels, on=TABLE)

@@ -22,8 +22,8 @@ BASELINES = {
     "majority": "commoner label",
     "chance": "chance",
 }
-"""{baseline: name in tables and figures}. The commoner label and chance are of items that are no
-pairs: single sentences with labels, and items with options."""
+"""Names of baselines in tables and figures: of baselines of pairs, then of labelled single
+sentences ("commoner label"), then of items with options ("chance")."""
 BASELINE_COLUMNS = (*GROUP, "baseline", "correct", "n")
 SERBO_CROATIAN = dict.fromkeys(("bos", "cnr", "hbs", "hrv", "srp"), "sh")
 """wordfreq's code for languages whose macrolanguage langcodes does not know."""
@@ -54,29 +54,29 @@ def frequency(sentence: str, code: str) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def ahead(first: pd.Series, second: pd.Series) -> float:
+def wins(first: pd.Series, second: pd.Series) -> float:
     """Return the number of rows in which ``first`` is above ``second``; equal values are a half."""
     return float((first > second).sum() + 0.5 * (first == second).sum())
 
 
 def _group_baselines(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float, int]]:
     """Yield (name, number of right items, number of items) of each baseline in a paradigm."""
-    labelled = rows["acceptable"].notna()
-    # Probability that a guess is right, of items with options.
+    is_labelled = rows["acceptable"].notna()
+    # Probability of a right guess, of items with options; other items are dropped.
     chance = rows["chance"].fillna(1 / rows["alternatives"]).dropna().astype(float)
-    pairs = rows[~labelled & ~rows.index.isin(chance.index)]
+    pairs = rows[~is_labelled & ~rows.index.isin(chance.index)]
     if len(pairs):
         n, good_length, bad_length = len(pairs), pairs["good"].str.len(), pairs["bad"].str.len()
-        yield "longer", ahead(good_length, bad_length), n
-        yield "shorter", ahead(bad_length, good_length), n
+        yield "longer", wins(good_length, bad_length), n
+        yield "shorter", wins(bad_length, good_length), n
         code = frequency_code(lang)
         if code is not None:
             good = pairs["good"].map(lambda sentence: frequency(sentence, code))
             bad = pairs["bad"].map(lambda sentence: frequency(sentence, code))
-            yield "frequent", ahead(good, bad), n
-    if labelled.any():
-        n = int(labelled.sum())
-        acceptable = int(rows.loc[labelled, "acceptable"].astype(bool).sum())
+            yield "frequent", wins(good, bad), n
+    if is_labelled.any():
+        n = int(is_labelled.sum())
+        acceptable = int(rows.loc[is_labelled, "acceptable"].astype(bool).sum())
         yield "majority", float(max(acceptable, n - acceptable)), n
     if len(chance):
         yield "chance", float(chance.sum()), len(chance)
@@ -104,8 +104,8 @@ def baseline_rows(pairs: pd.DataFrame) -> pd.DataFrame:
     Items with options have a column ``alternatives`` (number of options) or ``chance`` (probability
     of a right answer), and the baseline ``chance``.
     """
-    optional = dict.fromkeys({"acceptable", "alternatives", "chance"} - {*pairs.columns})
-    frame = pairs.assign(**optional).reset_index(drop=True)
+    absent_columns = {"acceptable", "alternatives", "chance"} - {*pairs.columns}
+    frame = pairs.assign(**dict.fromkeys(absent_columns)).reset_index(drop=True)
     frame[["alternatives", "chance"]] = frame[["alternatives", "chance"]].astype(float)
     rows: list[tuple[Any, ...]] = []
     for key, group in frame.groupby(GROUP, sort=False, observed=True):

@@ -52,9 +52,9 @@ def sample_items(items: Sequence[Path], count: int, output: Path) -> str:
     """
     tables = [read_table(ITEMS, path, ITEMS.names) for path in items]
     all_rows = pa.concat_tables([t.unify_dictionaries() for t in tables]).combine_chunks()
-    # Indices of the first row of each item.
-    _, first = np.unique(all_rows["item_id"].to_numpy(), return_index=True)
-    distinct = all_rows.take(pa.array(first))
+    # The first row of each item: tables may share items.
+    _ids, first_rows = np.unique(all_rows["item_id"].to_numpy(), return_index=True)
+    distinct = all_rows.take(pa.array(first_rows))
     pairs: dict[str, Row] = {}
     for table, path in zip(tables, items, strict=True):
         for row in table.select(["item_id", *SIDES]).to_pylist():
@@ -82,7 +82,7 @@ class Compared(NamedTuple):
     engine: str
     """Key of the engine: name, version and settings."""
     seconds: float | None
-    """Duration of scoring, if all sentences were scored at once."""
+    """Duration of scoring; None unless all sentences were scored at once."""
     start: str = ""
     """Description of the token before the first one; empty if the engine has no choice."""
 
@@ -105,14 +105,15 @@ def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
     unmatched = tokens = 0
     for side in SIDES:
         tested, base = (side_of(v.items, v.scores, side) for v in (variant, reference))
-        # Match tokens by position in sentences that both variants split into equally many tokens.
-        # ``comparable`` is [sentences]; ``row`` has the sentence of each token.
-        comparable = np.equal(pc.list_value_length(tested.ids), pc.list_value_length(base.ids))
-        in_tested, in_base = comparable[tested.row], comparable[base.row]
+        # Match tokens by position, in sentences that both variants split into equally many tokens.
+        # ``row`` has the number of each token's sentence.
+        same_length = np.equal(pc.list_value_length(tested.ids), pc.list_value_length(base.ids))
+        in_tested, in_base = same_length[tested.row], same_length[base.row]  # [tokens]
         values, base_values = tested.value[in_tested], base.value[in_base]
-        same = tested.id[in_tested] == base.id[in_base]
-        by_token.append(np.where(same, values - base_values, np.nan))
-        unmatched += int((~same | (np.isnan(values) != np.isnan(base_values))).sum())
+        is_same_token = tested.id[in_tested] == base.id[in_base]
+        by_token.append(np.where(is_same_token, values - base_values, np.nan))
+        only_one_scores = np.isnan(values) != np.isnan(base_values)
+        unmatched += int((~is_same_token | only_one_scores).sum())
         unmatched += int((~in_tested).sum())
         tokens += int((~np.isnan(tested.value)).sum())
         column = f"logprob_{side}"
@@ -132,14 +133,13 @@ def decision_differences(
     """Count decisions that differ between two variants (flips), and compute accuracies.
 
     A tie is a wrong decision. A near tie has a margin below the threshold ``near`` for the
-    variant's engine and number format. ``flips_beyond`` are flips of pairs that are no near tie in
-    ``variant`` and none in ``reference``.
+    variant's engine and number format. ``flips_beyond`` are flips that are near ties in neither.
     """
 
     def margins_of(scored: Compared) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return the margins [pairs], and whether each is a near tie."""
         good, bad = (side_of(scored.items, scored.scores, side) for side in SIDES)
-        # The threshold is for sums; a margin times its divisor is comparable with it.
+        # The threshold is for sums, and a margin may be a sum divided by length.
         values, divisor = margins(method, good, bad)
         return values, np.abs(values) * divisor < near.of(scored.variant.engine, scored.dtype)
 
@@ -219,16 +219,16 @@ def measure_parity(
                 ) from error
             impossible[variant.name] = reason
             continue
-        # Settings as the engine takes them, with dtype and first token.
-        settled = choose_engine(variant.engine, described, variant.options(settings)).settings
-        # With the policy "likeliest", the engine's key contains the start that was chosen.
-        policy = settled["first_token"]
+        # {"dtype": …, "first_token": …} with which the engine ran.
+        used = choose_engine(variant.engine, described, variant.options(settings)).settings
+        policy = used["first_token"]
         if policy == "likeliest":
+            # The engine's key has the start that was chosen: "…|likeliest|…start <s>".
             policy = engine_key.rpartition("|likeliest|")[2].partition("start ")[2]
         folder, architecture = checkpoint.parent, described.architecture
         compared[variant.name] = Compared(
             variant,
-            **settled | {"first_token": policy},
+            **used | {"first_token": policy},
             start=first_token_of(folder, architecture, str(folder), policy)[1],
             items=rows,
             scores=align_scores(rows, read_table(SCORES, scored), scored),
@@ -290,8 +290,7 @@ def markdown_page(
 ) -> str:
     """Return a Markdown page with a table of scores, and a table of decisions per method.
 
-    ``table`` has the rows of ``measure_parity``, the reference first; ``seconds`` are the durations
-    of scoring by variant.
+    ``table`` has the rows of ``measure_parity``; ``seconds`` are durations of scoring, by variant.
     """
     described = read_checkpoint(checkpoint)
     pairs = table[0]["n"] + table[0]["skipped"]

@@ -1,11 +1,11 @@
 """Compare language models with people: when words are learned, and how long words are read.
 
 ``age_of_acquisition`` fits a sigmoid curve to the share of children who know a word, by age. It
-returns the age at which the curve reaches one half. ``training_of_acquisition`` fits the curve to
-minus the word's surprisal, by a model's amount of training. Source: Chang and Bergen (2022), "Word
-Acquisition in Neural Language Models", section 3, as in the program of the BabyLM Challenge 2026.
-``explained_variance`` returns the share of variance in reading times that a predictor explains
-beyond other predictors.
+returns the age at which the curve reaches one half. ``training_of_acquisition`` fits such a curve
+to a word's negated surprisal, by a model's amount of training. Source: Chang and Bergen (2022),
+"Word Acquisition in Neural Language Models", section 3, as in the program of the BabyLM Challenge
+2026. ``explained_variance`` returns the share of variance in reading times that a predictor
+explains beyond other predictors.
 """
 
 import warnings
@@ -26,26 +26,26 @@ KNOWN_BY = 0.5
 """Share of children who know a word at its age of acquisition."""
 
 
+def _sigmoid(x: Floats, height: float, steepness: float, middle: float, lowest: float) -> Floats:
+    return np.asarray(height / (1 + np.exp(-steepness * (x - middle))) + lowest)
+
+
 def _crossing(x: Floats, y: Floats, threshold: float, **options: Any) -> float | None:
     """Return the x at which a sigmoid, fitted to points (x, y), reaches ``threshold``.
 
-    ``options`` are for ``curve_fit``. None if no rising curve fits, or if the curve reaches
-    ``threshold`` outside the range of ``x``.
+    ``options`` are for ``curve_fit``. None if no rising curve fits, or it crosses outside of ``x``.
     """
     try:
         with np.errstate(over="ignore"), warnings.catch_warnings():
             # SciPy warns that it cannot estimate the parameters' errors for a flat curve.
             warnings.simplefilter("ignore", OptimizeWarning)
-            (height, steepness, middle, lowest), _ = curve_fit(
-                lambda x, height, steepness, middle, lowest: (
-                    height / (1 + np.exp(-steepness * (x - middle))) + lowest
-                ),
-                x, y, maxfev=1000, **options,
-            )  # fmt: skip
+            parameters, _errors = curve_fit(_sigmoid, x, y, maxfev=1000, **options)
     except (RuntimeError, ValueError):
         return None
+    height, steepness, middle, lowest = parameters
     if height <= 0 or steepness <= 0 or not lowest < threshold < height + lowest:
         return None
+    # The inverse of ``_sigmoid`` at the threshold.
     crossing = float(middle - np.log(height / (threshold - lowest) - 1) / steepness)
     return crossing if x.min() <= crossing <= x.max() else None
 
@@ -75,6 +75,7 @@ def training_of_acquisition(training: Floats, surprisals: Floats, chance: float)
     if len(surprisals) < PARAMETERS:
         return None
     steps = np.log10(training + 1)
+    # Surprisals are negated, because ``_crossing`` needs a rising curve.
     start = [np.ptp(surprisals), 1.0, steps.mean(), -surprisals.max()]
     return _crossing(steps, -surprisals, -(chance + surprisals.min()) / 2, p0=start)
 
@@ -84,14 +85,14 @@ DRAWS = 1000
 
 
 def _unexplained(products: Floats, terms: int) -> Floats:
-    """Return the sum of squared residuals of the last column, predicted from the first ``terms``.
+    """Return the sum of squared residuals [samples] of regressions by least squares.
 
-    ``products`` [..., columns, columns] are X'X of tables X [rows, columns], all that least squares
-    need.
+    ``products`` [samples, columns, columns] are X'X of tables X [rows, columns], which least
+    squares need in place of X. The last column is predicted from the first ``terms`` columns.
     """
-    inputs, last = products[..., :terms, :terms], products[..., :terms, -1]
-    weights = np.linalg.pinv(inputs, rcond=1e-10, hermitian=True) @ last[..., None]
-    return np.asarray(products[..., -1, -1] - (last * weights[..., 0]).sum(-1))
+    inputs, with_outcome = products[:, :terms, :terms], products[:, :terms, -1]
+    weights = np.linalg.pinv(inputs, rcond=1e-10, hermitian=True) @ with_outcome[..., None]
+    return np.asarray(products[:, -1, -1] - (with_outcome * weights[..., 0]).sum(-1))
 
 
 def explained_variance(
@@ -101,9 +102,8 @@ def explained_variance(
 
     ``outcomes`` are k columns of times [n, k]; the share is the mean over the columns. The first
     regression has ``controls`` [n, c] and the products of each two controls (R²₀). The second also
-    has ``predictor`` [n] (R²). The share is (R² - R²₀) / (1 - R²₀), or NaN if R²₀ is 1. The
-    interval is of a bootstrap over ``groups`` [n] of dependent rows, such as sentences. No cell may
-    be empty.
+    has ``predictor`` [n] (R²). The share is (R² - R²₀) / (1 - R²₀), NaN if R²₀ is 1. The interval
+    is by bootstrap over ``groups`` [n] of dependent rows, such as sentences. No cell may be empty.
     """
     pairs = [controls[a] * controls[b] for a, b in combinations(controls, 2)]
     terms = pd.concat([controls, *pairs, predictor, outcomes], axis=1).to_numpy(float)
@@ -111,30 +111,30 @@ def explained_variance(
     spread = terms.std(axis=0)
     terms = (terms - terms.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     inputs, results = np.split(terms, [terms.shape[1] - outcomes.shape[1]], axis=1)
-    inputs = np.column_stack([np.ones(len(inputs)), inputs])
+    inputs = np.column_stack([np.ones(len(inputs)), inputs])  # with the intercept
 
-    # Weights [samples, groups]: how often a sample has a group. The first row are the data.
-    group, names = pd.factorize(groups)
-    draws = np.random.default_rng(0).multinomial(
-        len(names), np.full(len(names), 1 / len(names)), size=DRAWS
-    )
+    # Weights [samples, groups]: how often a sample has a group. The first sample are the data, the
+    # others are drawn from its groups with replacement.
+    group_of_row, names = pd.factorize(groups)
+    uniform = np.full(len(names), 1 / len(names))
+    draws = np.random.default_rng(0).multinomial(len(names), uniform, size=DRAWS)
     weights = np.vstack([np.ones(len(names)), draws])
 
-    # A sample's X'X is the weighted sum of its groups' X'X, so each row is multiplied once.
-    shares = []
+    shares = []  # [outcomes, samples]
     for column in results.T:
+        # The X'X of a sample is the weighted sum of X'X of the groups, which are computed once.
         table = np.column_stack([inputs, column])
-        sums = np.zeros((len(names), table.shape[1], table.shape[1]))
-        np.add.at(sums, group, table[:, :, None] * table[:, None, :])
-        products = np.tensordot(weights, sums, axes=1)
-        width = inputs.shape[1]  # the predictor is the last of these terms
-        # A sample of few groups may leave nothing to explain.
+        products_by_group = np.zeros((len(names), table.shape[1], table.shape[1]))
+        np.add.at(products_by_group, group_of_row, table[:, :, None] * table[:, None, :])
+        products = np.tensordot(weights, products_by_group, axes=1)
+        width = inputs.shape[1]  # the last term is the predictor
+        # If a sample of few groups leaves nothing to explain, the share is NaN.
         with np.errstate(divide="ignore", invalid="ignore"):
             share = 1 - _unexplained(products, width) / _unexplained(products, width - 1)
         shares.append(np.clip(share, 0, 1))
 
-    means = np.mean(shares, axis=0)
-    if np.isnan(means[0]):
+    share_of_data, *shares_of_draws = np.mean(shares, axis=0)
+    if np.isnan(share_of_data):
         return dict.fromkeys(("value", "low", "high"), np.nan)
-    low, high = np.nanquantile(means[1:], [0.025, 0.975])
-    return {"value": float(means[0]), "low": float(low), "high": float(high)}
+    low, high = np.nanquantile(shares_of_draws, [0.025, 0.975])
+    return {"value": float(share_of_data), "low": float(low), "high": float(high)}

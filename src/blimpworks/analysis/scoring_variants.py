@@ -35,7 +35,7 @@ SHORT: dict[str, str] = {
     "sharing-always": "sharing=always",
     "sharing-never": "sharing=never",
 }
-"""{short form in names of variants: setting of scoring}; engines may add others."""
+"""{short form in names of variants: setting of scoring}; engines may add short forms."""
 
 REFUSAL_STATUS = 2
 """Exit status of a command after a UserError."""
@@ -99,18 +99,17 @@ def parse_settings(texts: Sequence[str], engine: str, location: str) -> dict[str
                 f"{location}: {text!r} is no setting; expected {', '.join(short)}, or a "
                 "setting of scoring such as batch_tokens=1024."
             )
-        # "vllm.threads=2" becomes {"vllm": {"threads": 2}}.
-        nested: Any = load_yaml(value, f"{location}: {text!r}")
-        for name in reversed(key.split(".")):
-            nested = {name: nested}
-        settings = merged(settings, nested)
+        setting: Any = load_yaml(value, f"{location}: {text!r}")
+        for name in reversed(key.split(".")):  # "vllm.threads=2" becomes {"vllm": {"threads": 2}}
+            setting = {name: setting}
+        settings = merged(settings, setting)
     parse_options(ScoringOptions, json.dumps(settings))
     return settings
 
 
 def parse_variant(name: str) -> Variant:
     """Parse a variant's name: engine, and settings after colons. Raises UserError if unknown."""
-    # In "vllm:float32:first_token=token:<s>", the token "<s>" is last, because it may have colons.
+    # A token, which may have colons, is the end: "<s>" of "vllm:float32:first_token=token:<s>".
     head, _, token = name.partition(f":first_token={TOKEN}")
     engine, *texts = head.split(":")
     try:
@@ -136,13 +135,13 @@ def expand_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
             expanded.append(name)
             continue
         policies = find_scorer(engine, description.architecture).first_token
-        # An engine that takes any token can run all starts that suit the tokenizer. It is loaded
-        # with "skip", because it may lack the token that the checkpoint names as start.
+        # An engine that takes any token can run all starts that suit the tokenizer. The tokenizer
+        # is loaded with "skip", because it may lack the token that the checkpoint names as start.
         if "token" in policies:
             from blimpworks.scoring.hub_loading import HubTokenizer
 
-            unconditioned = description.model_copy(update={"first_token": "skip"})
-            policies = (*candidates(HubTokenizer(checkpoint, unconditioned).hub),)
+            without_start = description.model_copy(update={"first_token": "skip"})
+            policies = (*candidates(HubTokenizer(checkpoint, without_start).hub),)
         expanded += [f"{engine}:first_token={policy}" for policy in policies]
     return expanded
 
@@ -202,8 +201,8 @@ def score_variant(
     shards = Shards(manifest, folder / "shards")
     collect_scores(items, shards, table)
     engine_key = shards.described.engine
-    # Keep the seconds of the first run only: later runs do not score all sentences. The file has
-    # one entry, so it has no seconds for another engine, model or sample.
+    # Write the seconds of the first run only, as {run_key: seconds}: later runs do not score all
+    # sentences. For another engine, model or sample, the file has no entry.
     seconds_file = folder / "seconds.json"
     run_key = f"{engine_key} {sha256_of(checkpoint)} {sha256_of(items)}"
     if is_first_run:

@@ -50,9 +50,9 @@ def compare(
 ) -> Iterator[dict[str, Any]]:
     """Yield comparisons of every two models, in both orders, over items that both have judged.
 
-    ``right`` and ``judged`` are [items, models]; ``exact_below`` as for ``mcnemar_p``. ``a`` and
-    ``b`` of a comparison are columns of both arrays. Of the ``n`` items that both models judged,
-    model a alone is right on ``only_a``.
+    ``right`` and ``judged`` are [items, models]; ``exact_below`` is as for ``mcnemar_p``. A
+    comparison has two models, ``a`` and ``b``, as numbers of columns. Of the ``n`` items that both
+    models judged, model a alone is right on ``only_a``.
     """
     good = (right & judged).astype(np.int64)
     wrong = (~right & judged).astype(np.int64)
@@ -96,9 +96,9 @@ def compare_models(
     for model, lang, path in judgements:
         frame = read_table(JUDGEMENTS, path, [*KEY, "method", "correct"]).to_pandas()
         chosen = frame[frame["method"] == method].astype({"paradigm": object})
-        # A table may have an item twice, while the table of another model has it once.
-        copy = chosen.groupby(KEY, observed=True).cumcount()
-        languages.setdefault(lang, {})[model] = chosen.set_index([*KEY, copy])["correct"]
+        # An item can have several rows in one table and one in another: match the first, second, …
+        occurrence = chosen.groupby(KEY, observed=True).cumcount()
+        languages.setdefault(lang, {})[model] = chosen.set_index([*KEY, occurrence])["correct"]
     exact_below = EXACT_BELOW if mcnemar == "corrected" else 0
     rows = []
     for lang, models in languages.items():
@@ -125,7 +125,7 @@ def standardise(values: pd.Series) -> pd.Series:
     return (values - values.mean()) / values.std()
 
 
-def varying(predictors: pd.DataFrame) -> pd.DataFrame:
+def varying_columns(predictors: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of ``predictors`` that have more than one value."""
     return predictors.loc[:, predictors.nunique() > 1]
 
@@ -136,19 +136,19 @@ def _with_constant(predictors: pd.DataFrame) -> pd.DataFrame:
     return design
 
 
-def enough(predictors: pd.DataFrame) -> bool:
-    """Tell whether there are more observations than terms, the intercept included."""
+def has_enough_rows(predictors: pd.DataFrame) -> bool:
+    """Return whether there are more observations than terms, the intercept included."""
     return len(predictors) > predictors.shape[1] + 1
 
 
-def estimable(predictors: pd.DataFrame) -> bool:
-    """Tell whether there are enough observations and the predictors are not collinear."""
+def is_estimable(predictors: pd.DataFrame) -> bool:
+    """Return whether there are enough observations and the predictors are not collinear."""
     design = _with_constant(predictors)
-    return enough(predictors) and int(np.linalg.matrix_rank(design)) == design.shape[1]
+    return has_enough_rows(predictors) and int(np.linalg.matrix_rank(design)) == design.shape[1]
 
 
-def constant(values: pd.Series) -> bool:
-    """Tell whether all values are equal, except for rounding errors of sums."""
+def is_constant(values: pd.Series) -> bool:
+    """Return whether all values are equal, except for rounding errors of sums."""
     return bool(np.ptp(values) <= 1e-12 * np.abs(values).max())
 
 
@@ -158,10 +158,9 @@ def ordinary_least_squares(
     """Fit a linear regression; return a row per term with ``ESTIMATES``, n and R².
 
     ``response`` is [n], ``predictors`` [n, terms]; ``low`` and ``high`` are a 95 % interval. The
-    intercept is the first row. There are no rows if the response is constant, or the predictors are
-    not ``estimable``.
+    intercept is the first row. Without ``is_estimable``, or for a constant response, return [].
     """
-    if not estimable(predictors) or constant(response):
+    if not is_estimable(predictors) or is_constant(response):
         return []
     # The import takes a second, and some users of this module fit nothing.
     import statsmodels.api as sm

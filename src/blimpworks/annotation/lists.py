@@ -1,8 +1,7 @@
 """Make the lists of sentence pairs that participants judge, to validate a benchmark's items.
 
 ``make_lists`` takes the benchmark's minimal pairs and returns the rows of all lists, one list for
-each participant. ``sheets`` calls it and writes the files. A row has two sentences, in random
-order:
+each participant; ``sheets`` writes the files. A row has two sentences, in random order:
 
     list  place  part      first                 second               first_is_good
     p01   1      practice  the cats sleeps .     the cats sleep .     False
@@ -37,11 +36,11 @@ from blimpworks.tables import ITEMS, read_table
 log = logging.getLogger(__name__)
 
 ListNumbers = tuple[int, ...]  # numbers of the lists that a pair is on, from 0
-Groups = Sequence[Hashable]  # nested groups of an element, smallest first: (pair, its paradigm)
+Groups = Sequence[Hashable]  # groups that an element is in, the smallest first: (pair, paradigm)
 
 
 class ItemPair(NamedTuple):
-    """A minimal pair or single sentence."""
+    """A minimal pair, or a single sentence as ``good`` and ``bad``."""
 
     item_id: str
     phenomenon: str
@@ -51,37 +50,36 @@ class ItemPair(NamedTuple):
     source: str | None = None
     """Sentence of a treebank that the pair was made from (file and id), if known."""
     acceptable: bool | None = None
-    """Whether a single sentence (both ``good`` and ``bad``) is acceptable; None for pairs."""
+    """Whether a single sentence is acceptable; None for pairs."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Source and grammatical sentence; pairs that share one of these clash on a list."""
+        """Source and grammatical sentence; two pairs that share one of them clash on a list."""
         return (self.good,) if self.source is None else (self.source, self.good)
 
 
 class Assignment:
     """An assignment of pairs to lists: ``pairs[i]`` is on the lists ``lists[i]``.
 
-    No list has a pair twice. Pairs are exchanged until no exchange reduces the number of clashes.
+    An index i is a "slot" of a paradigm, whose pairs can be exchanged. No list has a pair twice.
     """
 
     def __init__(
         self, pairs: Collection[ItemPair], options: ValidationOptions, random: Generator
     ) -> None:
         """Draw pairs of each paradigm and assign them to lists, small paradigms first."""
-        # Pairs by paradigm in random order; a pair of two paradigms belongs to the smaller one.
+        # A pair of two paradigms belongs to the smaller one.
         sizes = Counter(pair.paradigm for pair in pairs)
         order = sorted(pairs, key=lambda pair: (sizes[pair.paradigm], pair.paradigm, pair.item_id))
-        by_paradigm: dict[str, list[ItemPair]] = {}
-        seen: set[str] = set()
+        pair_by_id: dict[str, ItemPair] = {}
         for pair in order:
-            if pair.item_id not in seen:
-                seen.add(pair.item_id)
-                by_paradigm.setdefault(pair.paradigm, []).append(pair)
+            pair_by_id.setdefault(pair.item_id, pair)
+        by_paradigm: dict[str, list[ItemPair]] = {}
+        for pair in pair_by_id.values():
+            by_paradigm.setdefault(pair.paradigm, []).append(pair)
         small_first = sorted(by_paradigm, key=lambda name: (len(by_paradigm[name]), name))
+        # Pairs on no list, by paradigm, in random order.
         unused = {paradigm: _shuffled(by_paradigm[paradigm], random) for paradigm in small_first}
-        # Each slot takes its paradigm's first pair with the fewest clashes. Then clashing pairs
-        # are exchanged for other pairs of their paradigm, as long as that reduces clashes.
         self.pairs: list[ItemPair] = []
         self.lists: list[ListNumbers] = []
         # For each list, {sentence: number of the list's pairs that have it}.
@@ -96,12 +94,14 @@ class Assignment:
                 self.pairs.append(chosen)
                 self.lists.append(lists)
                 self._add(chosen, lists, 1)
+        # Exchange clashing pairs until no exchange reduces the number of clashes. ``sum`` tries all
+        # clashing pairs; ``any`` would stop at the first exchange.
         while sum(self._improve(index, unused) for index in self.clashing()):
             pass
 
     def clashing(self) -> list[int]:
-        """Return the indices of pairs that share a list with another pair of their sentence."""
-        return [index for index, pair in enumerate(self.pairs) if self._cost(index, pair)]
+        """Return the indices of pairs that clash with another pair on a list."""
+        return [index for index, pair in enumerate(self.pairs) if self._clashes_at(index, pair)]
 
     def _count_clashes(self, pair: ItemPair, lists: ListNumbers) -> int:
         return sum(self._counts[number][text] for number in lists for text in pair.sentences)
@@ -111,9 +111,9 @@ class Assignment:
             for text in pair.sentences:
                 self._counts[number][text] += times
 
-    def _cost(self, index: int, pair: ItemPair) -> int:
+    def _clashes_at(self, index: int, pair: ItemPair) -> int:
         """Count the clashes of ``pair`` if it were in the slot at ``index``."""
-        # The pair that is in the slot now would leave the slot's lists, so it does not clash.
+        # Not those with the pair that is in the slot now, which would leave the slot's lists.
         lists, previous = self.lists[index], self.pairs[index]
         shared_sentences = {*pair.sentences} & {*previous.sentences}
         return self._count_clashes(pair, lists) - len(lists) * len(shared_sentences)
@@ -129,29 +129,29 @@ class Assignment:
     def _improve(self, index: int, unused: Mapping[str, list[ItemPair]]) -> bool:
         """Exchange a pair for another pair if that reduces clashes; return whether it did."""
         paradigm = self.pairs[index].paradigm
-        clashes = self._cost(index, self.pairs[index])
+        clashes = self._clashes_at(index, self.pairs[index])
         if not clashes:
             return False
-        # Try pairs that are on no list, then pairs that are on other lists.
+        # Try pairs that are on no list, then pairs that are in other slots.
         for pair in unused[paradigm]:
-            if self._cost(index, pair) < clashes:
+            if self._clashes_at(index, pair) < clashes:
                 unused[paradigm].remove(pair)
                 unused[paradigm].append(self._replace(index, pair))
                 return True
-        for partner, pair in enumerate(self.pairs):
-            if pair.paradigm == paradigm and partner != index:
-                clashes_of_both = self._count_both(index, partner)
-                self._exchange(index, partner)
-                if self._count_both(index, partner) < clashes_of_both:
+        for other_index, pair in enumerate(self.pairs):
+            if pair.paradigm == paradigm and other_index != index:
+                clashes_of_both = self._clashes_of_both(index, other_index)
+                self._exchange(index, other_index)
+                if self._clashes_of_both(index, other_index) < clashes_of_both:
                     return True
-                self._exchange(index, partner)
+                self._exchange(index, other_index)  # back again
         return False
 
-    def _count_both(self, index: int, partner: int) -> int:
-        return sum(self._cost(number, self.pairs[number]) for number in (index, partner))
+    def _clashes_of_both(self, *indices: int) -> int:
+        return sum(self._clashes_at(index, self.pairs[index]) for index in indices)
 
-    def _exchange(self, index: int, partner: int) -> None:
-        self._replace(partner, self._replace(index, self.pairs[partner]))
+    def _exchange(self, index: int, other_index: int) -> None:
+        self._replace(other_index, self._replace(index, self.pairs[other_index]))
 
 
 def _shuffled(pairs: Sequence[ItemPair], random: Generator) -> list[ItemPair]:
@@ -161,7 +161,7 @@ def _shuffled(pairs: Sequence[ItemPair], random: Generator) -> list[ItemPair]:
 def _find_partners(groups: Sequence[Groups]) -> list[int | None]:
     """Pair up elements of the same group; return the index of each element's partner, or None.
 
-    Elements find a partner in the smallest of their groups that has one.
+    Partners are found in the smallest groups first, then among other elements in wider groups.
     """
     partners: list[int | None] = [None] * len(groups)
     unpaired = [*range(len(groups))]
@@ -179,35 +179,36 @@ def _find_partners(groups: Sequence[Groups]) -> list[int | None]:
 
 
 def halve(first: Sequence[Groups], second: Sequence[Groups], random: Generator) -> list[bool]:
-    """Divide elements into halves, whose numbers of elements of each group differ by at most one.
+    """Return whether each element is in the first half, so that halves of each group are equal.
 
-    ``first`` and ``second``: groups of each element by two classifications, such as by item and by
-    list. Each element has at most one partner by either classification, and partners go to
-    different halves. That is always possible: from partner to partner, classifications alternate,
-    so a cycle has an even length. Returns whether an element is in the first half.
+    Numbers of a group's elements in the two halves differ by at most one. ``first`` and ``second``
+    are the groups of each element by two classifications, such as by item and by list. An element
+    has at most one partner by each classification, and partners go to different halves. That is
+    possible: classifications alternate along a chain of partners, so closed chains are even.
     """
-    partners = (_find_partners(first), _find_partners(second))
-    halves: dict[int, bool] = {}
+    by_first, by_second = _find_partners(first), _find_partners(second)
+    in_first_half: dict[int, bool] = {}
     for start in range(len(first)):
-        if start in halves:
+        if start in in_first_half:
             continue
-        halves[start] = bool(random.integers(2))
-        # Follow the partners from ``start`` on, beginning with either classification.
-        for direction in (0, 1):
-            index, classification = start, direction
-            partner = partners[classification][index]
-            while partner is not None and partner not in halves:
-                halves[partner] = not halves[index]
-                index, classification = partner, 1 - classification
-                partner = partners[classification][index]
-    return [halves[index] for index in range(len(first))]
+        in_first_half[start] = bool(random.integers(2))
+        # Follow the two chains of partners from ``start`` on.
+        for alternating in (cycle([by_first, by_second]), cycle([by_second, by_first])):
+            index = start
+            while (partner := next(alternating)[index]) is not None:
+                if partner in in_first_half:
+                    break
+                in_first_half[partner] = not in_first_half[index]
+                index = partner
+    return [in_first_half[index] for index in range(len(first))]
 
 
 PRACTICE, PAIR, CHECK = "practice", "pair", "check"
 """Purposes of rows: trials before the start, judged pairs, and attention checks (a grammatical
 sentence beside its scrambled words)."""
 DRAW, SIDES, ORDER, CHECKS, PRACTISED = range(5)
-"""Numbers of independent random streams, so that a draw from one does not change the others."""
+"""Seeds of random streams for the steps, so that a change of one step does not change the others.
+"""
 ITEM_COLUMNS = ["item_id", "phenomenon", "paradigm", "good", "bad", "treebank", "file", "sent_id"]
 FEWEST_WORDS, MOST_WORDS = 5, 15  # in a check; longer sentences only if there are no others
 TRIES = 200  # number of shuffles of a sentence's words before they are reversed
@@ -241,8 +242,7 @@ class _Entry(NamedTuple):
 def read_pairs(items: Path) -> list[ItemPair]:
     """Read the pairs or single sentences of an items table, one for each id and paradigm.
 
-    Pairs of two equal sentences are left out, with a warning. Raises UserError for a table without
-    pairs, or with items of several conditions.
+    Pairs of equal sentences are left out, with a warning. Raises UserError for other tables.
     """
     table = read_table(ITEMS, items)
     if "condition" in table.column_names:
@@ -260,7 +260,7 @@ def read_pairs(items: Path) -> list[ItemPair]:
             continue
         origin = [row["treebank"], row["file"], row["sent_id"]]
         source = json.dumps(origin) if row["sent_id"] else None
-        fields = {name: row[name] for name in ITEM_COLUMNS[:5]}
+        fields = {name: row[name] for name in ("item_id", "phenomenon", "paradigm", "good", "bad")}
         pair = ItemPair(**fields, source=source, acceptable=row.get("acceptable"))
         pairs[row["item_id"], row["paradigm"]] = pair
     if not pairs:
@@ -299,7 +299,7 @@ def scrambled(sentence: str, random: Generator) -> str:
         has_neighbours = {*pairwise(sentence_words)} & {*pairwise(order)}
         if order[-1] != sentence_words[-1] and not has_neighbours:
             return " ".join(order) + end
-    # The sentence has many repeated words.
+    # With many repeated words, every order may have old neighbours.
     return " ".join(reversed(sentence_words)) + end
 
 
@@ -310,8 +310,9 @@ def _make_checks(
     random = np.random.default_rng([options.seed, CHECKS, number])
     unrelated = _shuffled(_unrelated(pairs, [entry.pair for entry in entries]), random)
     usable = [pair for pair in unrelated if suits(pair.good)]
-    usable.sort(key=lambda pair: len(_split(pair.good)[0]) > MOST_WORDS)
-    chosen = [*{pair.good: pair for pair in usable}.values()][: options.checks]
+    usable.sort(key=lambda pair: len(_split(pair.good)[0]) > MOST_WORDS)  # long sentences last
+    distinct = {pair.good: pair for pair in usable}
+    chosen = [*distinct.values()][: options.checks]
     if len(chosen) < options.checks:
         raise UserError(
             f"list {options.names[number]} can have {len(chosen)} attention checks (sentences of "
@@ -319,8 +320,8 @@ def _make_checks(
             f"{options.checks}; lower checks, per_paradigm or practice."
         )
     # The grammatical sentence comes first in every second check.
-    turns = enumerate(chosen, start=int(random.integers(2)))
-    return [_Entry(p, CHECK, turn % 2 == 0, scrambled(p.good, random)) for turn, p in turns]
+    good_is_first = cycle([True, False] if random.integers(2) == 0 else [False, True])
+    return [_Entry(p, CHECK, next(good_is_first), scrambled(p.good, random)) for p in chosen]
 
 
 def _choose_practice(
@@ -335,35 +336,37 @@ def _choose_practice(
     unjudged = {pair.item_id: pair for pair in pairs if pair.item_id not in judged}
     unrelated = {pair.item_id for pair in _unrelated(unjudged.values(), assigned.pairs)}
     shuffled = _shuffled(sorted(unjudged.values(), key=lambda pair: pair.item_id), random)
-    # {item: (whether it shares a sentence with a list, its number among pairs of its paradigm)}
+    # Sort by: whether a pair shares a sentence with a list; number among pairs of the paradigm.
     ranks: dict[str, tuple[bool, int]] = {}
-    turns: Counter[str] = Counter()
+    pair_counts: Counter[str] = Counter()  # by paradigm
     for pair in sorted(shuffled, key=lambda pair: pair.item_id not in unrelated):
-        turns[pair.paradigm] += 1
-        ranks[pair.item_id] = (pair.item_id not in unrelated, turns[pair.paradigm])
+        pair_counts[pair.paradigm] += 1
+        ranks[pair.item_id] = (pair.item_id not in unrelated, pair_counts[pair.paradigm])
     chosen = sorted(shuffled, key=lambda pair: ranks[pair.item_id])[: options.practice]
     if len(chosen) < options.practice:
         raise UserError(
             f"{len(chosen)} pairs are left to practise on, expected {options.practice}; lower "
             "practice or per_paradigm."
         )
-    # Half of each paradigm, and of all, have the grammatical sentence first.
-    sides = halve([(pair.paradigm, "") for pair in chosen], [("",) for _ in chosen], random)
-    return [_Entry(p, PRACTICE, side, p.bad) for p, side in zip(chosen, sides, strict=True)]
+    # Half of each paradigm, and half of all, have the grammatical sentence first.
+    groups = [(pair.paradigm, "all") for pair in chosen]
+    halves = halve(groups, [("all",) for _ in chosen], random)
+    return [_Entry(p, PRACTICE, first, p.bad) for p, first in zip(chosen, halves, strict=True)]
 
 
 def _mix(entries: Sequence[_Entry], random: Generator) -> list[_Entry]:
     """Return entries in a random order that avoids neighbours of the same paradigm."""
-    remaining: dict[str, list[_Entry]] = {}
+    remaining: dict[str, list[_Entry]] = {}  # by paradigm
     for index in random.permutation(len(entries)):
         remaining.setdefault(entries[index].pair.paradigm, []).append(entries[index])
     order: list[_Entry] = []
-    paradigm = ""
+    paradigm = ""  # of the previous entry
     while len(order) < len(entries):
         sizes = Counter({name: len(members) for name, members in remaining.items() if members})
         if len(sizes) > 1:
             sizes.pop(paradigm, None)
-        # A paradigm with more than half of the remaining entries must come next; else any can.
+        # A paradigm with more than half of the remaining entries comes next, or neighbours would
+        # be left at the end. Otherwise, draw a paradigm by the numbers of entries.
         paradigm, largest_size = sizes.most_common(1)[0]
         if 2 * largest_size <= len(entries) - len(order):
             names = sorted(sizes)
@@ -397,9 +400,9 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
         judgements += [(pair, number) for number in lists]
     by_item: list[Groups] = [(pair.item_id, pair.paradigm) for pair, _ in judgements]
     by_list: list[Groups] = [((number, pair.paradigm), number) for pair, number in judgements]
-    sides = halve(by_item, by_list, stream(SIDES))
+    good_is_first = halve(by_item, by_list, stream(SIDES))
     entries_by_list: list[list[_Entry]] = [[] for _ in range(options.participants)]
-    for (pair, number), first_is_good in zip(judgements, sides, strict=True):
+    for (pair, number), first_is_good in zip(judgements, good_is_first, strict=True):
         entries_by_list[number].append(_Entry(pair, PAIR, first_is_good, pair.bad))
     rows: list[ListRow] = []
     for number, entries in enumerate(entries_by_list):
@@ -407,16 +410,16 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
         head = _mix(practice, random)
         body = _mix(entries, random)
         checks = _make_checks(pairs, [*practice, *entries], options, number)
-        # Checks have equal distances. Insert the last first, so that earlier positions are right.
+        # Checks have equal distances. The last is inserted first, so that it moves no earlier one.
         size, name = len(body), options.names[number]
-        for turn in reversed(range(len(checks))):
-            body.insert(round((turn + 0.5) * size / len(checks)), checks[turn])
+        for check_number, check in reversed([*enumerate(checks)]):
+            body.insert(round((check_number + 0.5) * size / len(checks)), check)
         for position, entry in enumerate([*head, *body], 1):
             pair, purpose, first_is_good, wrong = entry
             row = row_id(options.seed, name, purpose, pair.item_id, first_is_good, pair.good, wrong)
             first, second = (pair.good, wrong) if first_is_good else (wrong, pair.good)
             if pair.acceptable is not None:
-                # A single sentence, or in a check its scrambled words.
+                # A single sentence (good and wrong are equal), or in a check its scrambled words.
                 first, second, first_is_good = wrong, "", pair.acceptable and purpose != CHECK
             about = (pair.item_id, pair.phenomenon, pair.paradigm)
             rows.append(ListRow(row, name, position, purpose, *about, first, second, first_is_good))

@@ -34,8 +34,7 @@ log = logging.getLogger(__name__)
 #   part     purpose of the row: practice, pair or check (of attention)
 #   item_id  id of the pair; for a check, of the pair with its grammatical sentence
 VALIDATION_KEY = read_schema(__file__, "schemas/validation_key.tsv")
-# A row for each judgement of a pair (not of practice and checks) by participants who are not left
-# out. place: position in the list.
+# A row for each judgement of a pair, if the participant is not left out; place: as in the key.
 VALIDATION_RATINGS = read_schema(__file__, "schemas/validation_ratings.tsv")
 #   n         pairs that the participant has judged
 #   checks    attention checks on the list, answered or not
@@ -66,8 +65,7 @@ def write_lists(
     """Write the lists of a language (sheets, key and PCIbex table); return the number of pairs.
 
     A sheet does not show which sentence is grammatical, or which rows are attention checks. Raises
-    UserError if the number of ``sheets`` is not that of participants, and in the cases of
-    ``read_pairs`` and ``make_lists``.
+    UserError if there are not as many ``sheets`` as participants, and as the called functions.
     """
     if len(sheets) != options.participants:
         raise UserError(
@@ -83,7 +81,7 @@ def write_lists(
             texts = _texts(row.first, row.second)
             lines.append({spreadsheet.ID: row.row, CHOICE: "", NOTE: note, **texts})
         spreadsheet.write_sheet(path, SHEET if rows[0].second else SINGLE, lines)
-    # PCIbex shows each participant the rows of one Group. Nothing tells checks from pairs there.
+    # PCIbex shows each participant the rows of one Group. Nothing there tells checks from pairs.
     columns = {"list": "Group", "row": "Item", "part": "Part", "first": "First", "second": "Second"}
     frame = pd.DataFrame(rows).replace({"part": {PAIR: MAIN, CHECK: MAIN}})
     table = frame[[*columns]].rename(columns=columns)
@@ -146,7 +144,7 @@ def _wilson(right: float, n: int) -> tuple[float, float]:
 def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.DataFrame:
     """Return a row for each participant; log who passes less than ``threshold`` of the checks.
 
-    ``choices`` are those of ``read_choices``. Checks count over all lists that a participant began.
+    ``choices`` are from ``read_choices``. All checks of the lists that a participant began count.
     """
     results = []
     for name, rows in choices.groupby("participant"):
@@ -156,7 +154,7 @@ def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.Dat
         right, n = int(pairs["chose_good"].sum()), len(pairs)
         accuracy = right / n if n else float("nan")
         passed = int(checks["chose_good"].sum())
-        # Not ``passed < threshold * n_checks``: 0.56 * 25 is 14.000000000000002.
+        # A product would be inexact: 0.56 * 25 is 14.000000000000002, and 14 checks suffice.
         left_out = n_checks > 0 and passed / n_checks < threshold
         interval = _wilson(right, n)
         results.append((str(name), n, right, accuracy, *interval, n_checks, passed, left_out))
@@ -175,7 +173,7 @@ def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.Dat
 def accuracies_of(ratings: pd.DataFrame, benchmark: str, lang: str) -> pd.DataFrame:
     """Return people's accuracy on each paradigm, as a table of accuracies.
 
-    Accuracy is the share of right choices of a pair, as a mean over pairs. ``n``, also in Wilson's
+    The accuracy is a mean over pairs of the share of right choices. ``n``, also in Wilson's
     interval, counts pairs, not judgements, since judgements of the same pair are not independent.
     """
     keys = ["phenomenon", "paradigm"]
@@ -210,8 +208,8 @@ def read_validation(
     choices = read_choices(sheets, key)
     people = participants_of(choices, key, options.check_threshold)
     list_by_row = {row_id: row["list"] for row_id, row in key.items()}
-    judged = [*zip(choices["row"], choices["participant"], strict=True)]
-    unfilled = sum(spreadsheet.count_missing(judged, list_by_row).values())
+    filled = [*zip(choices["row"], choices["participant"], strict=True)]
+    unfilled = sum(spreadsheet.count_missing(filled, list_by_row).values())
     if unfilled:
         log.warning("%d rows of the lists that were filled have no choice", unfilled)
     attentive = people["participant"][~people["left_out"].astype(bool)]

@@ -4,8 +4,8 @@ A sheet has a column ``id``, columns of texts to judge, and columns of labels, w
 ``write_sheet`` writes a sheet with empty labels. ``Form.labels`` reads filled sheets, and checks
 that their texts are unchanged.
 
-A spreadsheet takes a cell that starts with "=" or "+" for a formula. So writing puts an apostrophe
-before the text of this cell, and reading removes the apostrophe.
+A spreadsheet takes a cell that starts with "=" or "+" for a formula. So an apostrophe is written
+before such a text, and removed when the sheet is read.
 """
 
 import csv
@@ -68,8 +68,7 @@ def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Mapping[Any, 
 def read_sheet(path: Path) -> list[SheetRow]:
     """Read the rows of a sheet with commas, semicolons or tabs between cells; skip empty lines.
 
-    Raises UserError for a file that is missing or not UTF-8, for repeated columns, and for rows
-    with more or fewer cells than the first.
+    Raises UserError for a file that is not UTF-8, for repeated columns, and unequal rows.
     """
     with reading(path, "a filled annotation sheet", "Save the sheet as CSV in UTF-8."):
         text = text_of(path, "utf-8-sig")
@@ -159,16 +158,15 @@ class Form:
             refuse(problems)
             labels += new_labels
         # {(item, annotator): file and line of the first label}
-        first_label: dict[tuple[Hashable, str], str] = {}
+        first_line: dict[tuple[Hashable, str], str] = {}
         repeated = []
         for label in labels:
             key = (self.items.get(label.row, label.row), label.annotator)
-            if key not in first_label:
-                first_label[key] = label.where
-            elif first_label[key] != label.where:
+            earlier = first_line.setdefault(key, label.where)
+            if earlier != label.where:
                 repeated.append(
                     f"{label.where}: {label.annotator} has judged the item of row {label.row} "
-                    f"before, in {first_label[key]}; keep one of the two."
+                    f"before, in {earlier}; keep one of the two."
                 )
         refuse(repeated)
         return labels
@@ -201,8 +199,8 @@ class Form:
         annotators = self.annotators(path, names)
         if ID not in names:
             raise columns_error(path, names, ID)
-        problems = ((line.number, self._problem(line, annotators)) for line in lines)
-        refuse([f"{path}:{number}: {problem}" for number, problem in problems if problem])
+        problems = {line.number: self._problem(line, annotators) for line in lines}
+        refuse([f"{path}:{number}: {text}" for number, text in problems.items() if text])
         for line in lines:
             row = line.cells[ID].strip()
             for column, annotator in annotators.items():
@@ -216,7 +214,7 @@ def _plain(text: str) -> str:
 
 
 def _label(text: str) -> str:
-    # Read digits of any script as 0 to 9.
+    # Digits of any script, such as Urdu's, become 0 to 9.
     signs = (str(unicodedata.digit(sign, sign)) for sign in text.strip())
     return "".join(signs).casefold()
 
@@ -227,9 +225,9 @@ def count_missing(labels: Collection[tuple[str, str]], lists: Mapping[str, str])
     ``labels``: (row, annotator) of each label; ``lists``: {row: list}.
     """
     sizes = Counter(lists.values())
-    begun = {(annotator, lists[row]) for row, annotator in labels}
-    missing = Counter[str]()
-    for annotator, list_name in begun:
-        missing[annotator] += sizes[list_name]
-    missing.subtract(annotator for _, annotator in labels)
-    return missing
+    begun_lists = {(annotator, lists[row]) for row, annotator in labels}
+    counts = Counter[str]()
+    for annotator, list_name in begun_lists:
+        counts[annotator] += sizes[list_name]
+    counts.subtract(annotator for _, annotator in labels)
+    return counts

@@ -215,7 +215,8 @@ def _accuracies(declared: Declaration, entry: People, rows: list[Row]) -> Iterat
         if highest > 1 and 0 < value <= 1:
             raise UserError(
                 f"{row.location}: the accuracy is {value:g}, and others are up to "
-                f"{max(values):g}; expected all in percent, or all from 0 to 1. Write the latter."
+                f"{max(values):g}; expected all from 0 to 1, or all in percent. Write all of them "
+                "from 0 to 1."
             )
         n = number(row, entry.n) if entry.n else 1.0
         if n < 1 or not n.is_integer():
@@ -310,7 +311,8 @@ def _phenomenon(lang: str, phenomenon: str, paradigm: str, of_items: Phenomena) 
     if len(phenomena) > 1:
         raise UserError(
             f"people judged paradigm {paradigm!r}, which items have in the phenomena "
-            f"{', '.join(sorted(phenomena))}; name their column as 'phenomenon' in 'people'."
+            f"{', '.join(sorted(phenomena))}; name the column that tells them apart as "
+            "'phenomenon' of the entry in 'people'."
         )
     return min(phenomena)  # the only one
 

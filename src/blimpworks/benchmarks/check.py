@@ -21,7 +21,7 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader
 
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.analysis.baselines import GROUP, ahead, baseline_rows, frequency, frequency_code
+from blimpworks.analysis.baselines import GROUP, baseline_rows, frequency, frequency_code, wins
 from blimpworks.benchmarks import differences
 from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.build import read_items
@@ -166,7 +166,7 @@ def _measures(
         bad = pd.Series([*function(bad_sentences)], dtype=float)
         n = min(len(good), len(bad))
         if paired:
-            share = ahead(good, bad) / n
+            share = wins(good, bad) / n
         else:
             # Without pairs, the share is over all combinations of a good and a bad sentence. It
             # follows from the statistic U of Mann and Whitney, the number of combinations in which

@@ -220,7 +220,8 @@ def region_in(
     if not spans:
         raise UserError(
             f"{row.location}: the critical region {region_text!r} (column {critical!r}) is no part "
-            f"of {sentence!r}; correct the file, or leave out 'critical' (the words that differ)."
+            f"of {sentence!r}; correct the file, or leave 'critical' out, so that it is the words "
+            "that differ."
         )
     if len(spans) > 1:
         raise UserError(

@@ -378,7 +378,10 @@ def _json_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
     if isinstance(content, dict):
         content = [content]
     if not isinstance(content, list):
-        raise UserError(f"{table.name} is {content!r:.60}; expected a list. Correct 'records'.")
+        raise UserError(
+            f"{table.name} is {content!r:.60}; expected a list of records. Name its key with "
+            "'records'."
+        )
     yield from _records(table, enumerate(content, start=1), account, leaves_out)
 
 

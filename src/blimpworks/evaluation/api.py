@@ -7,14 +7,14 @@ results.accuracies  # a data frame, with a row for each model, language, phenome
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from blimpworks.errors import UserError
 from blimpworks.evaluation import request
-from blimpworks.evaluation.run import claimed, run_quietly, snakemake_command
+from blimpworks.evaluation.run import folder_lock, run_quietly, snakemake_command
 from blimpworks.evaluation.session import AUTO, FOLDER, Evaluation, check_settings
 from blimpworks.evaluation.sides import read_side
 from blimpworks.records.job import REPOSITORY
@@ -23,7 +23,8 @@ from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, SCORES, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-PAIR_COLUMNS = ["item_id", "status", "logprob_good", "logprob_bad", "tokens_good", "tokens_bad"]
+SCORE_COLUMNS = ["item_id", "status", "logprob_good", "logprob_bad", "tokens_good", "tokens_bad"]
+"""Columns of tables of scores that are added to the rows of ``Results.items``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ def evaluate(
     names = [models] if isinstance(models, str | Path) else models
     options = {"benchmarks": benchmarks, "languages": languages, "limit": limit, **options}
     command = [sys.executable, "-m", "blimpworks", "evaluate", *map(str, names), "--out", str(out)]
+    # True makes a flag (--dry-run), a list its values with commas between (--languages eng,deu).
     for name, value in options.items():
         option = f"--{name.replace('_', '-')}"
         if value is True:
@@ -74,9 +76,16 @@ def evaluate(
             command += [option, ",".join(map(str, value)) if is_list else str(value)]
     process = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if process.returncode:
-        messages = re.split(r"^blimpworks: ", process.stderr, maxsplit=1, flags=re.MULTILINE)
-        raise UserError(messages[-1].strip())
+        # Before the error, which starts with "blimpworks: ", the command has printed progress.
+        texts = re.split(r"^blimpworks: ", process.stderr, maxsplit=1, flags=re.MULTILINE)
+        raise UserError(texts[-1].strip())
     return load_results(out)
+
+
+def _with_labels(rows: "pd.DataFrame", labels: Mapping[str, str]) -> "pd.DataFrame":
+    """Return rows with the labels as their first columns."""
+    columns = rows.drop(columns="lang", errors="ignore")
+    return columns.assign(**labels)[[*labels, *columns]]
 
 
 def load_results(directory: str | Path) -> Results:
@@ -89,29 +98,28 @@ def load_results(directory: str | Path) -> Results:
             f"{folder} has no {request.CAMPAIGN_FILE}; expected the directory of an evaluation, as "
             "`blimpworks evaluate --out` makes it."
         )
-    # From the directory itself: the campaign of a copied evaluation names the original's tables.
-    side = read_side(folder)
-    assert side.campaign is not None  # whose file exists
-    names = side.campaign.benchmarks
+    # Find tables in the folder: the campaign of a copied evaluation has paths of the original.
+    evaluation = read_side(folder)
+    assert evaluation.campaign is not None  # because its file exists
+    names = evaluation.campaign.benchmarks
     accuracies = [
-        read_table(ACCURACIES, side.results / "accuracies" / f"{name}.parquet").to_pandas()
+        read_table(ACCURACIES, evaluation.results / "accuracies" / f"{name}.parquet").to_pandas()
         for name in names
     ]
     items: list[pd.DataFrame] = []
     judgements: list[pd.DataFrame] = []
-    for benchmark, lang, model in side.judged_tables:
+    for benchmark, lang, model in evaluation.judged_tables:
+        # Earlier campaigns in the directory may have left tables of other benchmarks.
         if benchmark in names:
-            item_rows = read_table(ITEMS, side.items(benchmark, lang, model)).to_pandas()
-            scores = side.table("scores", benchmark, lang, model)
+            item_rows = read_table(ITEMS, evaluation.items(benchmark, lang, model)).to_pandas()
+            scores = evaluation.table("scores", benchmark, lang, model)
             if scores.exists():
-                scored = read_table(SCORES, scores, PAIR_COLUMNS).to_pandas()
-                item_rows = item_rows.merge(scored, on="item_id", how="left")
-            path = side.judgement_table(benchmark, lang, model)
-            judged = read_table(JUDGEMENTS, path).to_pandas()
+                score_rows = read_table(SCORES, scores, SCORE_COLUMNS).to_pandas()
+                item_rows = item_rows.merge(score_rows, on="item_id", how="left")
+            path = evaluation.judgement_table(benchmark, lang, model)
             labels = {"benchmark": benchmark, "model": model, "lang": lang}
-            for frame, frames in ((item_rows, items), (judged, judgements)):
-                columns = frame.drop(columns="lang", errors="ignore")
-                frames.append(columns.assign(**labels)[[*labels, *columns]])
+            items.append(_with_labels(item_rows, labels))
+            judgements.append(_with_labels(read_table(JUDGEMENTS, path).to_pandas(), labels))
     return Results(
         accuracies=pd.concat(accuracies, ignore_index=True),
         items=pd.concat(items, ignore_index=True),
@@ -125,28 +133,27 @@ def load_items(
 ) -> "pd.DataFrame":
     """Load a benchmark's items in a language; build or download them first if they are missing.
 
-    Return a row for each pair, sentence, condition or prompt. Raises UserError when the benchmark
-    has no items in the language.
+    Return a row for each pair, sentence, condition or prompt. Raises UserError if there is none.
     """
     benchmarks, languages = request.parse_benchmarks(benchmark), request.parse_languages(language)
     if not len(benchmarks) == len(languages) == 1:
         raise UserError(f"{benchmark!r} in {language!r}: name one benchmark and one language.")
-    [benchmark], [lang] = benchmarks, languages
-    evaluation = Evaluation(
-        data, [benchmark], [lang], mirror=None if mirror is None else Path(mirror).resolve()
-    )
+    [name], [lang] = benchmarks, languages
+    mirror_path = None if mirror is None else Path(mirror).resolve()
+    evaluation = Evaluation(data, [name], [lang], mirror=mirror_path)
     evaluation.choose_data()
-    folder = Path(f"{FOLDER}/items/{evaluation.data}/{benchmark}")
+    folder = Path(f"{FOLDER}/items/{evaluation.data}/{name}")
     settings = evaluation.settings(str(folder))
-    if lang not in check_settings(settings).item_languages(benchmark):
+    if lang not in check_settings(settings).item_languages(name):
         raise UserError(
-            f"{benchmark} has no items in {lang}; name a language that it has: `blimpworks "
+            f"{name} has no items in {lang}; name a language that it has: `blimpworks "
             "evaluate --list` shows them."
         )
-    path = str(folder / f"results/items/{benchmark}/{lang}.parquet")
-    command = snakemake_command(REPOSITORY / folder / request.CAMPAIGN_FILE, targets=[path])
-    with claimed(REPOSITORY / folder):
-        request.write_campaign(settings, REPOSITORY / folder / request.CAMPAIGN_FILE)
+    path = str(folder / f"results/items/{name}/{lang}.parquet")
+    campaign_file = REPOSITORY / folder / request.CAMPAIGN_FILE
+    command = snakemake_command(campaign_file, path, profile=None, dry_run=False)
+    with folder_lock(REPOSITORY / folder):
+        request.write_campaign(settings, campaign_file)
         run_quietly(command)
     frame: pd.DataFrame = read_table(ITEMS, REPOSITORY / path).to_pandas()
     return frame

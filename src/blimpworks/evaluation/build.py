@@ -1,10 +1,9 @@
-"""Build the report card of an evaluation from its tables, and write it in several formats.
+"""Build the report card of an evaluation from the evaluation's tables, in several formats.
 
 The workflow calls ``build_report_card`` with the inputs that ``card.card_facts`` collects. It
 writes ``card.json`` (a ``card.Card``, from ``build_card``), an HTML page, and tables to paste into
 a paper. Each model gets a file of results in the form of lm-evaluation-harness ("the harness"), and
-checkpoints of a training run get a figure of curves. Functions raise UserError when a table is
-missing or broken.
+checkpoints of a training run get a figure of curves. A faulty table raises UserError.
 """
 
 import json
@@ -57,15 +56,15 @@ from blimpworks.scoring.shards import read_manifest
 from blimpworks.tables import ACCURACIES, PARITY, read_table
 
 PACKAGE_DIR = Path(__file__).parent
-# Named in full, so that a record's digest of the code covers them.
+# Paths from this folder in one string: digests of code include the files that strings name.
 TEMPLATE, STYLE = "assets/card.html.jinja", "assets/card.css"
 
 
 def _rows_of_phenomena(benchmark: Benchmark) -> list[tuple[str, list[Row]]]:
-    """Return (language, rows of its phenomena) for languages with an accuracy on a phenomenon."""
-    languages = dict.fromkeys([ALL, *(row["lang"] for row in benchmark["rows"])])
-    rows_by_lang = {lang: show.phenomena(benchmark, lang) for lang in languages if lang != MEAN}
-    return [(lang, rows) for lang, rows in rows_by_lang.items() if any(r["models"] for r in rows)]
+    """Return (language, rows of its phenomena), without languages in which no item was judged."""
+    languages = dict.fromkeys(row["lang"] for row in benchmark["rows"] if row["lang"] != MEAN)
+    tables = [(lang, show.phenomena(benchmark, lang)) for lang in languages]
+    return [(lang, rows) for lang, rows in tables if any(row["models"] for row in rows)]
 
 
 def page_of(card: Card) -> str:
@@ -76,12 +75,13 @@ def page_of(card: Card) -> str:
     environment.filters["tag"] = langcodes.standardize_tag
     for name in ("percent", "points", "nats", "p_value", "ties", "size"):
         environment.filters[name] = getattr(show, name)
+    curves = [Path(path).name for path in card["files"] if path.endswith(CURVES)]
     return environment.get_template(TEMPLATE).render(
         card=card,
         show=show,
         text=show.CardText(card),
-        detailed=_rows_of_phenomena,
-        curves=next((Path(path).name for path in card["files"] if path.endswith(CURVES)), ""),
+        rows_of_phenomena=_rows_of_phenomena,
+        curves=curves[0] if curves else "",
         # Safe as markup, because the file is part of this package.
         style=Markup((PACKAGE_DIR / STYLE).read_text(encoding="utf-8")),  # noqa: S704
     )
@@ -91,41 +91,45 @@ def _table_for_papers(card: Card, benchmark: Benchmark, level: str, rows: Sequen
     """Return a table of accuracies to paste into a paper; ``level``: "Phenomenon" or "Paradigm"."""
     text, models = show.CardText(card), [*benchmark["methods"]]
     cells: list[Cell] = []
-    stub: dict[str, dict[str, str]] = {}  # labels of each row, by its number
+    stub: dict[str, dict[str, str]] = {}  # {name of a row: its labels}
     has_languages = len(benchmark["items"]) > 1
     for number, row in enumerate(rows):
+        row_name = str(number)
         labels = {"Language": text.language(row["lang"])} if has_languages else {}
         labels["Phenomenon"] = benchmark["phenomena"].get(row["phenomenon"], ALL)
         labels[level] = row["label"]
         labels["n"] = show.counts(row, models)
-        stub[str(number)] = labels
+        stub[row_name] = labels
         for model in models:
             if model not in row["models"]:
                 continue
             share, low, high = (row["models"][model][key] for key in ("accuracy", "low", "high"))
             printed = f"{show.percent(share)} ({show.interval(low, high)})"
-            label = text.label(model)
-            cells.append(
-                Cell(str(number), label, 100 * share, printed, UNWEIGHTED, "accuracies", {})
-            )
-    caption = ["Accuracy in % and its 95 % interval.", text.items_line(benchmark)]
-    caption += [f"Judged by {text.methods_line(benchmark)}.", *text.skipped_lines(benchmark)]
-    caption.append(show.unlike_languages(benchmark))
+            label, value = text.label(model), 100 * share
+            cells.append(Cell(row_name, label, value, printed, UNWEIGHTED, "accuracies", where={}))
+    sentences = [
+        "Accuracy in % and its 95 % interval.",
+        text.items_line(benchmark),
+        f"Judged by {text.methods_line(benchmark)}.",
+        *text.skipped_lines(benchmark),
+        show.unlike_languages(benchmark),
+    ]
+    caption = " ".join(filter(None, sentences))
     title = f"{benchmark['label']} by {level.lower()}"
-    return Exhibit(title, " ".join(filter(None, caption)), cells, stub=stub, named=False)
+    return Exhibit(title, caption, cells, stub=stub, named=False)
 
 
 def _model(facts: Record) -> Model:
     """Return the card's entry for a model, from its facts, its checkpoint and its self-tests."""
     description = read_description(Path(facts["checkpoint"]))
-    source, code = description.source, description.files.get(own_code.FILE)
+    source, digest_of_code = description.source, description.files.get(own_code.FILE)
+    # Findings of the self-test before each scoring, by name of the check.
     checks = [read_manifest(Path(path)).checks for path in facts["manifests"]]
-    # Sentences of the self-tests on first tokens; a sentence of several manifests is kept once.
-    starts = dict.fromkeys(check.get("first token", "") for check in checks)
-    better_starts = dict.fromkeys(check.get("other starts", "") for check in checks)
+    starts = dict.fromkeys(findings.get("first token", "") for findings in checks)
+    better_starts = dict.fromkeys(findings.get("other starts", "") for findings in checks)
     notes = [facts["note"], getattr(source, "described", "")]
-    if code:
-        notes.append(f"Runs code of its own, with the user's consent (SHA-256 {code}).")
+    if digest_of_code:
+        notes.append(f"Runs code of its own, with the user's consent (SHA-256 {digest_of_code}).")
     if facts["tuning"] == "chat" and facts["manifests"]:
         notes.append("Sentences were read as plain texts, without its chat template.")
     return {
@@ -153,11 +157,11 @@ def _sensitivity(tables: Tables, model: str) -> list[Record]:
         path = sensitivity_table(tables.facts["results"], tables.name, lang, model)
         rows = read_table(PARITY, Path(path)).to_pylist()
         method = tables.methods[model]
-        # The first row is the evaluation's, which is always possible.
+        # Without first tokens that the model cannot have. The first row has the evaluation's token.
         possible = [r for r in rows if r["method"] == method and r["impossible"] is None]
         row_by_token: dict[str, Record] = {}
         for row in possible:
-            # Two rules can mean the same token: keep the first row of each token.
+            # The rule "likeliest" chooses a token that also has a row: keep the first row of each.
             row_by_token.setdefault(row["first_token"], row)
         for row in row_by_token.values():
             first_token = row["start"] or str(row["first_token"])
@@ -171,14 +175,14 @@ def _benchmark(tables: Tables) -> Benchmark:
     """Return the card's entry for a benchmark; p-values of its tests are not corrected yet."""
     facts, benchmark = tables.facts, tables.benchmark
     models = benchmark["languages"]
-    # Models have worst items on benchmarks of sentences, and wrong answers on those of prompts.
-    has_prompts = benchmark["unit"] == "prompt"
-    scored, prompted = ([], [*models]) if has_prompts else ([*models], [])
+    # Models have wrong answers on benchmarks of prompts, and worst items on those of sentences.
+    answering_models = [*models] if benchmark["unit"] == "prompt" else []
+    scoring_models = [model for model in models if model not in answering_models]
     items = []
     for lang, path in benchmark["items"].items():
         count = measured.item_counts(path)[ALL]
-        count_of_all = measured.item_counts(benchmark["all_items"].get(lang, path))[ALL]
-        items.append({"lang": lang, "n": count, "of": count_of_all})
+        count_before_sampling = measured.item_counts(benchmark["all_items"].get(lang, path))[ALL]
+        items.append({"lang": lang, "n": count, "of": count_before_sampling})
     rows = measured.accuracy_rows(tables, judged.skipped_items(tables))
     return {
         "name": tables.name,
@@ -196,9 +200,9 @@ def _benchmark(tables: Tables) -> Benchmark:
         "rankings": measured.rankings(tables),
         "size_classes": measured.size_classes(tables),
         "tests": judged.paired_tests(tables),
-        "worst": {model: judged.worst_items(tables, model) for model in scored},
-        "wrong": {model: judged.wrong_answers(tables, model) for model in prompted},
-        "written": {model: judged.written_answers(tables, model) for model in prompted},
+        "worst": {model: judged.worst_items(tables, model) for model in scoring_models},
+        "wrong": {model: judged.wrong_answers(tables, model) for model in answering_models},
+        "written": {model: judged.written_answers(tables, model) for model in answering_models},
         "sensitivity": {model: _sensitivity(tables, model) for model in benchmark["sensitivity"]},
         "unknown": {
             model: measured.unknown_words(tables.path("scores", lang, model) for lang in languages)
@@ -216,11 +220,11 @@ def _suite(
         return None
     suite = Suite.model_validate(facts["suite"])
     totals = {entry["name"]: show.totals(entry)[0] for entry in benchmarks}
-    reasons = {
-        task.label: f"its data are at {task.source}" if task.local else "not in this evaluation"
-        for task in suite.tasks
-        if task.benchmark not in tables
-    }
+    reasons_not_run = {}
+    for task in suite.tasks:
+        if task.benchmark not in tables:
+            reason = f"its data are at {task.source}" if task.local else "not in this evaluation"
+            reasons_not_run[task.label] = reason
     return {
         "label": suite.label,
         "address": suite.address,
@@ -232,7 +236,7 @@ def _suite(
             if model["architecture"] == "causal"
             and suite.first_token not in (None, model["first_token"])
         ],
-        "missing": {**reasons, **suite.missing},
+        "missing": {**reasons_not_run, **suite.missing},
     }
 
 
@@ -246,17 +250,17 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
     # Models are copied, because their sizes are filled in.
     facts = {**facts, "models": {name: model.copy() for name, model in facts["models"].items()}}
     for model in facts["models"].values():
-        # If the row of a model has no size, its parameters are counted.
-        counted = facts_of(Path(model["checkpoint"]).parent).parameters
         if not model["parameters"]:
-            model["parameters"] = counted / 1e9 if counted else None
+            # The table of models has no size, so the parameters in the weights are counted.
+            count = facts_of(Path(model["checkpoint"]).parent).parameters
+            model["parameters"] = count / 1e9 if count else None
     tables = {name: Tables(name, facts) for name in facts["benchmarks"]}
-    benchmarks = [_benchmark(tables_of_one) for tables_of_one in tables.values()]
+    benchmarks = [_benchmark(tables_of_benchmark) for tables_of_benchmark in tables.values()]
     # p-values are corrected for the tests of all benchmarks together.
-    corrected = judged.with_holm([test for entry in benchmarks for test in entry["tests"]])
+    tests = judged.with_holm([test for entry in benchmarks for test in entry["tests"]])
+    next_test = iter(tests)
     for benchmark in benchmarks:
-        count = len(benchmark["tests"])
-        benchmark["tests"], corrected = corrected[:count], corrected[count:]
+        benchmark["tests"] = [next(next_test) for _ in benchmark["tests"]]
     records = (record_of(Path(entry["accuracies"])) for entry in facts["benchmarks"].values())
     latest = max(filter(None, records), key=lambda record: str(record["ended"]), default={})
     return {
@@ -273,7 +277,7 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
         "languages": facts["languages"],
         "models": {name: _model(model) for name, model in facts["models"].items()},
         "benchmarks": benchmarks,
-        "tests": sum(len(benchmark["tests"]) for benchmark in benchmarks),
+        "tests": len(tests),
         "suite": _suite(facts, tables, benchmarks),
     }
 
@@ -287,13 +291,27 @@ SECTIONS = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-s
 """Keys of a results file whose values have an entry for each task."""
 
 
+def _tasks_of(benchmark: str, lang: str, phenomena: Sequence[str]) -> dict[str, str]:
+    """Return {task: phenomenon}, such as {"mine_eng": "all", "mine_eng_agreement": "agreement"}."""
+    task_of_all = task_name(benchmark, lang)
+    if len(phenomena) < 2:  # the only phenomenon has all items
+        return {task_of_all: ALL}
+    names = [task_name(benchmark, lang, phenomenon) for phenomenon in phenomena]
+    # ``task_name`` replaces characters, so two phenomena can get one name: number these.
+    tasks = [
+        name if names.count(name) == 1 else f"{name}_{number}"
+        for number, name in enumerate(names, start=1)
+    ]
+    return {task_of_all: ALL, **dict(zip(tasks, phenomena, strict=True))}
+
+
 def _task_entries(
     task: str, rows: Sequence[Mapping[Any, Any]], counts: Record, config: Record
 ) -> dict[str, Any]:
-    """Return a task's entry in each of ``SECTIONS``, from its rows of accuracies."""
+    """Return a task's entry in each of ``SECTIONS``; ``rows`` are accuracies by judging methods."""
+    # {judging method: (accuracy, number of judged items)}, then the same by metric of the harness.
     by_method = {row["method"]: (float(row["accuracy"]), int(row["n"])) for row in rows}
-    # {metric of the harness: (accuracy, number of items)}
-    metrics = {metric_name(name): value for name, value in by_method.items()}
+    metrics = {metric_name(method): value for method, value in by_method.items()}
     main_method = config["metadata"]["method"]
     if "acc" not in metrics and main_method in by_method:
         metrics = {"acc": by_method[main_method], **metrics}
@@ -310,7 +328,7 @@ def _task_entries(
         "versions": config["metadata"]["version"],
         "n-shot": config["num_fewshot"],
         "higher_is_better": dict.fromkeys(metrics, True),
-        "n-samples": {"original": counts["original"], "effective": judged_items, **counts},
+        "n-samples": {**counts, "effective": judged_items},
     }
 
 
@@ -318,9 +336,8 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
     """Return one model's accuracies as a results file of lm-evaluation-harness, without samples.
 
     The layout is that of lm-eval 0.4.13 (``result_schema.py``). A task is a benchmark in a
-    language, BENCHMARK_LANG; its phenomena are tasks below it, BENCHMARK_LANG_PHENOMENON. ``acc``
-    is by the full sentence's log-probability, as in the harness, or else by the benchmark's main
-    method. Other methods are named as in ``interop.lm_eval``.
+    language; phenomena are tasks below it (``_tasks_of``). ``acc`` is by log-probabilities of full
+    sentences, as in the harness, or else by the main method; for others see ``interop.lm_eval``.
     """
     sections: dict[str, Any] = {name: {} for name in SECTIONS}
     output_types = {"pair": "multiple_choice", "prompt": "generate_until"}
@@ -332,43 +349,33 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
         method = benchmark["methods"][model][0]
         frame = read_plain(ACCURACIES, Path(benchmark["accuracies"]))
         frame = frame[(frame["model"] == model) & (frame["paradigm"] == ALL)]
-        skipped = {
-            (row["lang"], row["phenomenon"]): row["skipped"][model]
-            for row in entry["rows"]
-            if model in row["skipped"]
-        }
         for lang in benchmark["languages"][model]:
-            # A phenomenon without a judged item has no rows, but is a task as well.
-            rows: dict[str, list[Mapping[Any, Any]]] = {
-                phenomenon: [] for code, phenomenon in skipped if code == lang
+            skipped = {
+                row["phenomenon"]: row["skipped"][model]
+                for row in entry["rows"]
+                if row["lang"] == lang and model in row["skipped"]
             }
+            # By phenomenon. If all items of a phenomenon were skipped, it has no rows, but a task.
+            rows: dict[str, list[Mapping[Any, Any]]] = {phenomenon: [] for phenomenon in skipped}
             for row in frame[frame["lang"] == lang].to_dict("records"):
                 rows.setdefault(row["phenomenon"], []).append(row)
             if not rows:
                 continue
             items = benchmark["items"][lang]
-            original = measured.item_counts(benchmark["all_items"].get(lang, items))
-            parent = task_name(name, lang)
+            item_counts = measured.item_counts(benchmark["all_items"].get(lang, items))
             config = {
                 "dataset_path": items,
                 "output_type": output_types[benchmark["unit"]],
                 "num_fewshot": 0,
                 "metadata": {"version": sha256_of(Path(items))[:12], "method": method},
             }
-            phenomena = [phenomenon for phenomenon in rows if phenomenon != ALL]
-            phenomena = phenomena if len(phenomena) > 1 else []
-            names = [task_name(name, lang, phenomenon) for phenomenon in phenomena]
-            # Two phenomena can get one name, as task_name replaces characters.
-            subtasks[parent] = [
-                task if names.count(task) == 1 else f"{task}_{number}"
-                for number, task in enumerate(names, start=1)
-            ]
-            tasks = [parent, *subtasks[parent]]
-            for task, phenomenon in zip(tasks, [ALL, *phenomena], strict=True):
-                counts: Record = {"original": original[phenomenon]}
-                if (lang, phenomenon) in skipped:
-                    counts["skipped"] = skipped[lang, phenomenon]["n"]
-                    counts["skipped_because"] = skipped[lang, phenomenon]["reasons"]
+            tasks = _tasks_of(name, lang, [phenomenon for phenomenon in rows if phenomenon != ALL])
+            task_of_all, *tasks_of_phenomena = tasks
+            subtasks[task_of_all] = tasks_of_phenomena
+            for task, phenomenon in tasks.items():
+                counts: Record = {"original": item_counts[phenomenon]}
+                if reasons := skipped.get(phenomenon):
+                    counts |= {"skipped": reasons["n"], "skipped_because": reasons["reasons"]}
                 entries = _task_entries(task, rows[phenomenon], counts, config)
                 for section, entry_of_task in entries.items():
                     sections[section][task] = entry_of_task
@@ -401,6 +408,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
 def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int]:
     """Write a card's files (``card.card_files``); count its benchmarks, models and tests."""
     curves = [path for path in outputs if path.name == CURVES]
+    # In the order of ``card_files``; ``results`` has a file for each model.
     data, page, markdown, latex, *results = (path for path in outputs if path not in curves)
     card = build_card(facts, [str(path) for path in outputs])
     for path, model in zip(results, card["models"], strict=True):

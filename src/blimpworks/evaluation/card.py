@@ -58,7 +58,7 @@ class BenchmarkFacts(TypedDict):
     chance: float | None
     """Accuracy of guessing; None where unknown."""
     own_items: bool
-    """True for the paper's own items, False for items made after their model."""
+    """True for the paper's own items, False for new items that are made in the same way."""
     languages: dict[str, list[str]]
     """Languages in which each model is run."""
     items: dict[str, str]
@@ -66,8 +66,9 @@ class BenchmarkFacts(TypedDict):
     all_items: dict[str, str]
     """Paths, by language, of tables of all items; empty unless ``items`` are samples."""
     accuracies: str
+    """Path of the table of the models' accuracies."""
     printed: str
-    """Path of the table of accuracies that its paper prints; empty if there are none."""
+    """Path of the table of accuracies that the paper prints; empty if there are none."""
     names: str
     """Address (``module:name``) of printed names of phenomena; empty if keys serve as names."""
     sensitivity: dict[str, list[str]]
@@ -88,8 +89,8 @@ class Facts(TypedDict):
     languages: dict[str, str]
     """English names by ISO 639-3 code."""
     models: dict[str, Record]
-    """Some keys of ``Model``, and paths: ``manifests`` list the files with the model's scores, and
-    ``checkpoint`` describes one of its checkpoints."""
+    """Some keys of ``Model``, and paths: ``manifests``, which list the files with the model's
+    scores, and ``checkpoint``, the description of the model's first checkpoint."""
     benchmarks: dict[str, BenchmarkFacts]
     printed: dict[str, Record]
     """``label`` and ``parameters`` (billions, or None) of models in the papers' tables."""
@@ -119,7 +120,7 @@ def sensitivity_table(results: str, benchmark: str, lang: str, model: str) -> st
 
 
 def card_files(layout: Layout) -> list[str]:
-    """Return the paths of a card's files: data, page, tables to paste, curves if any, results."""
+    """Return the paths of a card's files: data, page, tables, curves if any, results by model."""
     models = card_models(layout, coverage(layout))
     names = [f"results_{name}.json" for name in models] if len(models) > 1 else ["results.json"]
     card = layout.campaign.report_card
@@ -155,14 +156,14 @@ def model_table(results: str, folder: str, benchmark: str, lang: str, model: str
     return f"{results}/{folder}/{benchmark}/{model}/{lang}.parquet"
 
 
-def _model_facts(layout: Layout, name: str, covered: Coverage) -> Record:
+def _model(layout: Layout, name: str, covered: Coverage) -> Record:
     row = layout.catalogue.models[name]
     scorer = find_scorer(layout.engine_of(name), row.architecture)
     languages, languages_of_scores = set[str](), set[str]()
     for benchmark, languages_by_model in covered.items():
         languages_of_model = languages_by_model.get(name, ())
         languages.update(languages_of_model)
-        if find_benchmark(benchmark).unit == "pair":  # others have answers, not scores
+        if find_benchmark(benchmark).unit == "pair":  # prompts have answers, not scores
             languages_of_scores.update(languages_of_model)
     # A monolingual model has a checkpoint for each language, other models have one.
     scopes = sorted({layout.training.scope_of(name, lang) for lang in languages})
@@ -177,6 +178,7 @@ def _model_facts(layout: Layout, name: str, covered: Coverage) -> Record:
             "first_token", row.first_token, layout.campaign.scoring.first_token
         ),
         "tuning": row.tuning,
+        # ``models.in_languages`` writes notes on local models for the card.
         "note": row.note if is_local(row.hf_id) else "",
         "manifests": sorted({layout.manifest_of(name, lang) for lang in languages_of_scores}),
         "checkpoint": layout.training.checkpoint_in(name, scopes[0]),
@@ -184,19 +186,16 @@ def _model_facts(layout: Layout, name: str, covered: Coverage) -> Record:
     }
 
 
-def _benchmark_facts(
-    layout: Layout, name: str, languages: Mapping[str, list[str]]
-) -> BenchmarkFacts:
+def _benchmark(layout: Layout, name: str, languages: Mapping[str, list[str]]) -> BenchmarkFacts:
     benchmark, paper = find_benchmark(name), paper_of(name)
     has_prompts = benchmark.unit == "prompt"
+    # The command "judge" compares the two sentences of pairs; other commands judge other items.
     has_pairs = not has_prompts and benchmark.judge == "judge"
-    run_languages = {
-        lang for languages_of_model in languages.values() for lang in languages_of_model
-    }
-    ordered = [lang for lang in layout.item_languages(name) if lang in run_languages]
-    items = {lang: layout.items_table(name, lang) for lang in ordered}
-    all_items = {lang: str(whole_items_table(layout.campaign, name, lang)) for lang in ordered}
-    # The first benchmark of a paper is the paper's own; others are made after its model.
+    used = {lang for languages_of_model in languages.values() for lang in languages_of_model}
+    langs = [lang for lang in layout.item_languages(name) if lang in used]
+    items = {lang: layout.items_table(name, lang) for lang in langs}
+    all_items = {lang: str(whole_items_table(layout.campaign, name, lang)) for lang in langs}
+    # The first benchmark has the paper's own items, other benchmarks have new ones of that form.
     is_first = paper.benchmarks[0].name == name
     is_printed = paper.printed_accuracies and layout.printed_tables(paper.name)
     printed = f"{layout.results}/accuracies/printed/{paper.name}.parquet" if is_printed else ""
@@ -235,23 +234,18 @@ def card_facts(layout: Layout, configfile: str) -> Facts:
     """Collect the inputs for the report card of the campaign in ``configfile``."""
     campaign, covered = layout.campaign, coverage(layout)
     codes = {lang for models in covered.values() for langs in models.values() for lang in langs}
-    suite = campaign.report_card.suite
+    suite, rows = campaign.report_card.suite, layout.catalogue.languages
     return {
         "campaign": campaign.campaign,
         "description": campaign.description,
+        # A path with ".." holds only in the current directory, so the card has it in full.
         "configfile": str(Path(configfile).resolve()) if configfile[:2] == ".." else configfile,
         "results": layout.results,
         "limit": campaign.limit,
         "worst": campaign.report_card.worst,
-        "languages": {
-            lang: row.name for lang, row in layout.catalogue.languages.items() if lang in codes
-        },
-        "models": {
-            name: _model_facts(layout, name, covered) for name in card_models(layout, covered)
-        },
-        "benchmarks": {
-            name: _benchmark_facts(layout, name, models) for name, models in covered.items()
-        },
+        "languages": {lang: row.name for lang, row in rows.items() if lang in codes},
+        "models": {name: _model(layout, name, covered) for name in card_models(layout, covered)},
+        "benchmarks": {name: _benchmark(layout, name, models) for name, models in covered.items()},
         "printed": {
             name: {"label": row.label, "parameters": row.parameters}
             for name, row in layout.complete.models.items()
@@ -301,14 +295,14 @@ class Row(TypedDict):
     models: dict[str, Record]
     """Keys: ``accuracy``, ``low``, ``high``, ``n``, ``skipped``, ``ties`` and ``near_ties``.
 
-    Models that skipped every item are left out. The interval is Wilson's, but that of a mean is
-    from the intervals of the averaged accuracies. Rounding can change the sign of the margin of a
-    near tie; ties are counted among near ties.
+    Models that skipped every item are left out. The interval is Wilson's; the interval of a mean
+    follows from the intervals of the averaged accuracies. Near ties, ties among them, have margins
+    that rounding could turn.
     """
     skipped: dict[str, Record]
-    """Items without a verdict, by model: ``n`` of all (``of``), and their numbers by ``reasons``.
+    """Items without a verdict, by model, such as {"n": 3, "of": 90, "reasons": {"empty": 3}}.
 
-    Models that skipped no item are left out.
+    ``of`` is the number of all items. Models that skipped no item are left out.
     """
     baselines: dict[str, float]
     """Accuracies, by name, of baselines that use only length, word frequency, labels or chance."""
@@ -331,36 +325,38 @@ class Benchmark(TypedDict):
     """The main method of each model, which decides its accuracies."""
     chance: float | None
     items: list[Record]
-    """Numbers of items by language (``lang``): models are run on ``n`` items of all ``of``."""
+    """Records such as {"lang": "eng", "n": 90, "of": 300}: models are run on ``n`` of all items."""
     rows: list[Row]
     """Rows by language and phenomenon."""
     paradigms: list[Row]
     """Rows by language and paradigm (``label``), without skipped items and baselines."""
     rankings: list[Record]
-    """Rankings by language (``lang``): ``places``, best first, and ``notes`` on different items.
+    """Models ranked by accuracy: a record for each language (``lang``).
 
-    A place has ``rank``, ``model``, ``label``, ``accuracy``, ``low``, ``high``, ``n`` and
-    ``parameters`` (billions). It is ``ours`` if this evaluation measured it; else it is printed.
+    ``places`` are the ranked models, the best first, with ``rank``, ``model``, ``label``,
+    ``accuracy``, ``low``, ``high``, ``n`` and ``parameters`` (billions). ``ours`` is True for a
+    model of this evaluation, False for a printed one. ``notes`` say how their items differ.
     """
     size_classes: dict[str, Record]
-    """Printed ``models`` of similar size, largest ``gaps`` to their mean, and a ``note``; by model.
+    """Comparison of each model with printed ones of similar size; empty if the paper prints none.
 
-    A gap has a ``label`` (phenomenon, or language if print has no phenomena), ``accuracy``,
-    ``printed`` (mean of the printed models) and ``difference``. Empty if the paper prints no
-    accuracies.
+    ``models`` are the printed models, ``gaps`` the largest differences to their mean accuracy, and
+    ``note`` says why there is none. A gap has a ``label`` (phenomenon, or language if the paper
+    prints no phenomena), ``accuracy``, ``printed`` (the mean) and ``difference``.
     """
     tests: list[Record]
-    """McNemar's tests between models ``a`` and ``b`` on a language's items with both verdicts.
+    """McNemar's tests between models ``a`` and ``b`` in a language.
 
-    Keys: ``lang``, ``n``, ``skipped`` (by one or both), ``only_a``, ``only_b``, ``p``, and
-    ``adjusted``, Holm's p over all tests of the card.
+    Keys: ``lang``, ``n`` (items that both models judged), ``skipped`` (items that one or both
+    skipped), ``only_a`` and ``only_b`` (items on which one model alone is right). ``adjusted`` is
+    Holm's correction of ``p`` over all tests of the card.
     """
     worst: dict[str, list[Record]]
     """Wrongly judged items with the largest margins, by model.
 
     Keys: ``item_id``, ``lang``, ``phenomenon``, ``paradigm``, ``margin``, ``sides`` and ``blocks``.
-    A side has ``name``, ``text`` and ``logprob``, the sum over its tokens. Blocks have the words:
-    one block aligns the two sides of a pair; other sides have a block each.
+    A side is a sentence, with ``name``, ``text`` and ``logprob``, the sum over the tokens. Blocks
+    have the words: one block aligns the two sides of a pair; other sentences have separate blocks.
     """
     wrong: dict[str, list[Record]]
     """Wrong answers to prompts, by model.
@@ -371,19 +367,20 @@ class Benchmark(TypedDict):
     written: dict[str, list[Record]]
     """Number of judged answers to prompts (``n``) in each language (``lang``), by model.
 
-    ``cut`` counts answers that reached the limit of tokens, and ``echoes`` those that only repeat
-    the prompt; both are None if unknown. ``limit``: tokens of the longest answer that was cut off.
+    ``cut`` counts answers that reached the limit of tokens, ``echoes`` answers that only repeat the
+    prompt; ``cut`` and ``echoes`` are None if unknown. ``limit``: tokens of the longest cut answer.
     """
     sensitivity: dict[str, list[Record]]
-    """Accuracies on a sample of pairs, with several tokens before the first one; by model.
+    """Accuracies on a sample of pairs with each possible token before a sentence, by model.
 
-    ``first_token`` names the token, or else the rule; ``own`` is True for the evaluation's. Other
-    keys: ``lang``, ``n``, ``skipped``, ``accuracy``, ``low``, ``high``, ``flips`` (decisions that
-    differ from those with the evaluation's token) and ``flips_beyond`` (flips that are not near
-    ties). Pairs without a score with one of the two tokens are skipped.
+    ``first_token`` names the token, or else the rule that chooses it; ``own`` is True for the token
+    of this evaluation. Other keys: ``lang``, ``n``, ``skipped``, ``accuracy``, ``low``, ``high``,
+    ``flips`` (decisions that differ from those with the evaluation's token) and ``flips_beyond``
+    (flips that rounding does not explain). Pairs without a score by both tokens are skipped.
     """
     unknown: dict[str, float]
-    """Share of words in the sentences that are unknown to models of words, by model."""
+    """Share of the sentences' words that a model does not know, by model of words.
+    """
 
 
 class SuiteTable(TypedDict):
@@ -393,12 +390,12 @@ class SuiteTable(TypedDict):
     address: str
     """Address of the printed numbers."""
     rows: list[Record]
-    """Numbers by task. Keys: ``label``, ``benchmark``, ``measure`` (as ``suites.Task``),
+    """A record for each task, with ``label``, ``benchmark``, ``measure`` (as ``suites.Task``),
     ``sampled`` (True if not all items are run), ``models`` and ``printed``.
 
-    A model's record has ``value``, ``low``, ``high`` (95 %), ``n``, ``ties`` and ``skipped``;
-    ``value`` is None for the reasons in ``show.NO_NUMBER``. Accuracies and shares of variance are
-    from 0 to 1; those in ``printed`` are in percent, by model.
+    ``models`` has a record by model: ``value``, ``low``, ``high`` (95 %), ``n``, ``ties`` and
+    ``skipped``; ``value`` is None for the reasons in ``show.NO_NUMBER``. Accuracies and shares of
+    variance are from 0 to 1 there, but in percent in ``printed``, the printed numbers by model.
     """
     other_starts: list[str]
     """Labels of causal models whose first-token policy is not the suite's."""

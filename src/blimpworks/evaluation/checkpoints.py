@@ -19,9 +19,9 @@ from blimpworks.exhibits.formulas import UNWEIGHTED
 
 SCALES = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9}
 NUMBER = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+(?![A-Z]))?)(?:([KMB])(?![A-Z]))?", re.IGNORECASE)
-"""Number in a name, such as 3000, 1.5e4 or 20M. No letter may follow the unit, so 20Mb is 20."""
+"""Number and unit in a name: 3000, 1.5e4, 20M. A unit before a letter is none: 20Mb is 20."""
 AMBIGUOUS = re.compile(r"(?<!\d)\d{1,3}(?:[_,]\d{3})+(?![\dKMB.])", re.IGNORECASE)
-"""Digits such as 1_500, which may be one number or two."""
+"""Digits such as 1_500, which may be one number (1500) or two (1 and 500)."""
 
 
 def training_of(name: str) -> float | None:
@@ -41,6 +41,7 @@ def checkpoints_of(model: str, pattern: str) -> list[str]:
     number, or if two names have the same last number.
     """
     path = Path(model).expanduser()
+    # ``is_local`` is for "./model"; a directory may also be named without "./".
     if is_local(model) or path.is_dir():
         folders = path.iterdir() if path.is_dir() else ()
         names = [folder.name for folder in folders if folder.is_dir()]
@@ -84,38 +85,34 @@ def checkpoints_of(model: str, pattern: str) -> list[str]:
 
 
 def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
-    """Return a figure with a panel for each task: its number over training, with 95 % intervals.
+    """Return a figure with a panel for each task: the number over training, with 95 % intervals.
 
-    ``labels``: {model: its label, which has the name of the checkpoint}. Dashed lines are printed
-    numbers.
+    ``labels``: {model: label, in which the checkpoint's name is}. Dashed lines are printed numbers.
     """
     from blimpworks.exhibits import style
 
     axis_labels = {"accuracy": "accuracy in %", "variance": "variance explained in %"}
-    # An age of acquisition is one number of the whole run, so it has no curve. If the suite has no
-    # other task, draw it all the same, as a point.
+    # The measure "acquisition" is one number of the whole run, so it has no curve. If the suite has
+    # no other tasks, the number is drawn all the same, as a point.
     rows = [row for row in suite["rows"] if row["measure"] != "acquisition"] or suite["rows"]
     columns = min(3, math.ceil(len(rows) ** 0.5))
     lines = math.ceil(len(rows) / columns)
     cells: list[Cell] = []
     with style.house_style():
-        figure = style.new_figure(
-            0.75 * style.COLUMN_INCHES * columns, 0.62 * style.COLUMN_INCHES * lines
-        )
+        width, height = 0.75 * style.COLUMN_INCHES, 0.62 * style.COLUMN_INCHES  # of a panel
+        figure = style.new_figure(width * columns, height * lines)
         grid = figure.subplots(lines, columns, sharex=True, squeeze=False)
         for panel, row in zip(grid.flat, rows, strict=False):
-            scale = 100 if row["measure"] in ("accuracy", "variance") else 1
+            scale = 100 if row["measure"] in axis_labels else 1
             points = []  # (training, value, low, high)
             for model, result in row["models"].items():
-                trained = training_of(labels[model])
+                label, trained = labels[model], training_of(labels[model])
                 if trained is None or result["value"] is None:
                     continue
                 value, low, high = (scale * result[key] for key in ("value", "low", "high"))
                 points.append((trained, value, low, high))
                 text = f"{value:.1f}" if row["measure"] == "accuracy" else f"{value:.2f}"
-                cells.append(
-                    Cell(row["label"], labels[model], value, text, UNWEIGHTED, "accuracies", {})
-                )
+                cells.append(Cell(row["label"], label, value, text, UNWEIGHTED, "accuracies", {}))
             if points:
                 lengths, values, lows, highs = zip(*sorted(points), strict=True)
                 panel.fill_between(lengths, lows, highs, color=style.PALETTE[0], alpha=0.2, lw=0)
@@ -130,7 +127,7 @@ def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
                 panel.text(
                     0.5, 0.5, "no numbers", transform=panel.transAxes, ha="center", va="center"
                 )  # fmt: skip
-            # Linear from 0 (before training) to the first checkpoint, logarithmic after it.
+            # Logarithmic, but linear below the first positive number, as a checkpoint may be at 0.
             positive = [length for length, *_ in points if length > 0]
             panel.set_xscale("symlog", linthresh=min(positive, default=1.0))
             panel.tick_params(labelbottom=True)

@@ -1,9 +1,9 @@
 """Compare two evaluations, A and B, item by item, and print the comparison.
 
-``blimpworks compare A B`` calls ``compare_evaluations`` and ``print_comparison``. The input is
-tables of judgements: whether a model is right on an item (``correct``), and by which ``margin``. A
-``Comparison`` has differences of accuracies, and items that only one of the two models judges
-correctly (flips). It also says how A and B were made differently (reasons).
+``blimpworks compare A B`` calls ``compare_evaluations`` and ``print_comparison``. A and B are read
+as "sides" (``sides.Side``) with tables of judgements: whether a model is right on an item
+(``correct``), and by which ``margin``. A ``Comparison`` has differences of accuracies, items that
+only one of the two models judges correctly (flips), and differences of procedure (reasons).
 """
 
 from collections import Counter
@@ -49,22 +49,22 @@ class Comparison:
     models: Sequence[tuple[str, str]]
     """The compared models, as (model of A, model of B)."""
     rows: Sequence[Record]
-    """Rows of each benchmark, language and pair of models: all phenomena, then each phenomenon.
+    """Rows of each benchmark, language and pair of models: over all phenomena, then over each.
 
     Labels: ``benchmark``, ``lang``, ``model_a``, ``model_b``, ``phenomenon``, ``method``. Keys with
     ``_a`` exist with ``_b`` too. ``accuracy_a``: from 0 to 1 (or None), over the ``n_a`` items with
-    a verdict in A. ``difference``: accuracy of B minus that of A. ``both``: number of items with
-    verdicts in A and in B. ``only_a``: how many of ``both`` are right in A only. ``p``: McNemar's
-    test on ``both``, two-sided, not corrected. ``items_only_a``: number of items with a verdict in
-    A only. ``skipped_a``: numbers of items without a verdict in A, by reason.
+    a verdict in A. ``difference``: accuracy of B minus accuracy of A. ``both``: number of items
+    with a verdict in A and in B; of these items, ``only_a`` are right in A only. ``p``: McNemar's
+    test on these items, two-sided, not corrected. ``items_only_a``: number of items with a verdict
+    in A only. ``skipped_a``: {reason: number of items without a verdict in A}.
     """
     flipped: int
     """Number of all items that are right in A only or in B only."""
     flips: Sequence[Record]
-    """Some of the flipped items, in the order of their changes of margin, the largest first.
+    """The flipped items with the largest changes of margin, the largest first.
 
-    Keys: labels, ``item_id``, ``right_in`` ("a" or "b"), ``margin_a`` and ``margin_b`` (in nats,
-    None for prompts), and ``texts``: the sentences, or the prompt and both answers.
+    Keys: the labels of ``rows`` without ``method``, ``paradigm``, ``item_id``, ``right_in`` ("a" or
+    "b"), ``margin_a`` and ``margin_b`` (in nats, None for prompts), and ``texts`` (``texts_of``).
     """
     reasons: Sequence[Reason]
     """Differences in how the evaluations were made."""
@@ -73,18 +73,18 @@ class Comparison:
 
 
 Joined = tuple[dict[str, str], pd.DataFrame]
-"""Judgements of two models on a benchmark in a language: labels, and a table with all their items.
+"""Judgements of two models on a benchmark in a language: (labels, table of the items of both).
 
-Labels: benchmark, lang, model_a, model_b, and method: the first method of both models, or "" if one
-of them has judged nothing. Columns: item_id, paradigm, phenomenon; and with the suffixes _a and _b:
-``correct``, ``margin`` and ``why`` (reason for a missing verdict, else None).
+Labels: benchmark, lang, model_a, model_b, and method: A's first judging method that B has too, or
+"" if one table of judgements is empty. Columns: item_id, paradigm, phenomenon; and with the
+suffixes _a and _b: ``correct``, ``margin`` and ``why`` (reason for a missing verdict, else None).
 """
 
 
 def _join(sides: Sequence[Side], benchmark: str, lang: str, models: tuple[str, str]) -> Joined:
     """Join two models' judgements. Raises UserError when they have no method in common."""
-    pairs = [*zip(sides, models, strict=True)]
-    tables = [side.judgements(benchmark, lang, model) for side, model in pairs]
+    sides_and_models = [*zip(sides, models, strict=True)]
+    tables = [side.judgements(benchmark, lang, model) for side, model in sides_and_models]
     methods_a, methods_b = (list(dict.fromkeys(table["method"])) for table in tables)
     common = [method for method in methods_a if method in methods_b]
     if methods_a and methods_b and not common:
@@ -95,12 +95,13 @@ def _join(sides: Sequence[Side], benchmark: str, lang: str, models: tuple[str, s
         )
     method = common[0] if common else ""
     frames = []
-    for (side, model), judged in zip(pairs, tables, strict=True):
+    for (side, model), judged in zip(sides_and_models, tables, strict=True):
         rows = judged[judged["method"] == method].drop(columns="method").drop_duplicates(KEY)
-        rows = rows.assign(why=None).astype({"why": object})
+        rows["why"] = pd.Series(None, index=rows.index, dtype=object)
         is_skipped = rows["correct"].isna()
         if is_skipped.any():
-            # A model has scores or answers, or neither if samples or predictions were read.
+            # Depending on the benchmark, a model has scores or answers, whose statuses say why. If
+            # another program made the judgements, there are none.
             outputs = [side.table(name, benchmark, lang, model) for name in OUTPUTS.values()]
             output = next((path for path in outputs if path.is_file()), outputs[0])
             ids, items = rows.loc[is_skipped, "item_id"], side.items(benchmark, lang, model)
@@ -114,14 +115,14 @@ def _join(sides: Sequence[Side], benchmark: str, lang: str, models: tuple[str, s
 def _comparison_row(
     sides: Sequence[Side], labels: dict[str, str], phenomenon: str, rows: pd.DataFrame
 ) -> Record:
-    """Return a row of ``Comparison.rows`` for the joined judgements on a phenomenon, or on all."""
+    """Return a row of ``Comparison.rows`` for joined judgements on a phenomenon, or on "all"."""
     name, lang, method = labels["benchmark"], labels["lang"], labels["method"]
-    has_a, has_b = (rows[f"correct_{side}"].notna() for side in "ab")
+    judged_a, judged_b = (rows[f"correct_{side}"].notna() for side in "ab")
     right_a, right_b = (rows[f"correct_{side}"] == 1 for side in "ab")
-    only_a = int((has_b & right_a & ~right_b).sum())
-    only_b = int((has_a & right_b & ~right_a).sum())
+    only_a = int((judged_b & right_a & ~right_b).sum())
+    only_b = int((judged_a & right_b & ~right_a).sum())
     campaign, benchmark = sides[0].campaign or sides[1].campaign, benchmarks().get(name)
-    form = benchmark.mcnemar(campaign) if benchmark and campaign else "corrected"
+    mcnemar_form = benchmark.mcnemar(campaign) if benchmark and campaign else "corrected"
     accuracy_a, accuracy_b = (
         side.accuracy_by_label.get((name, labels[f"model_{letter}"], lang, phenomenon, ALL, method))
         for side, letter in zip(sides, "ab", strict=True)
@@ -131,14 +132,14 @@ def _comparison_row(
         "phenomenon": phenomenon,
         "accuracy_a": accuracy_a,
         "accuracy_b": accuracy_b,
-        "n_a": int(has_a.sum()),
-        "n_b": int(has_b.sum()),
-        "both": int((has_a & has_b).sum()),
+        "n_a": int(judged_a.sum()),
+        "n_b": int(judged_b.sum()),
+        "both": int((judged_a & judged_b).sum()),
         "only_a": only_a,
         "only_b": only_b,
-        "p": mcnemar_p(only_a, only_b, EXACT_BELOW if form == "corrected" else 0),
-        "items_only_a": int((has_a & ~has_b).sum()),
-        "items_only_b": int((has_b & ~has_a).sum()),
+        "p": mcnemar_p(only_a, only_b, EXACT_BELOW if mcnemar_form == "corrected" else 0),
+        "items_only_a": int((judged_a & ~judged_b).sum()),
+        "items_only_b": int((judged_b & ~judged_a).sum()),
         "skipped_a": dict(Counter(rows["why_a"].dropna())),
         "skipped_b": dict(Counter(rows["why_b"].dropna())),
         "difference": None if accuracy_a is None or accuracy_b is None else accuracy_b - accuracy_a,
@@ -188,7 +189,7 @@ def _rows_of_item(path: Path, item_id: str) -> list[Record]:
 def texts_of(item_id: str, items: Sequence[Path], answers: Sequence[Path]) -> list[str]:
     """Return an item's texts from tables of A and B: sentences, or the prompt and both answers."""
     rows: list[Record] = []
-    for path in items:
+    for path in items:  # the same item, unless one table is a sample without it
         rows = rows or _rows_of_item(path, item_id)
     if not rows:
         return []
@@ -201,7 +202,7 @@ def texts_of(item_id: str, items: Sequence[Path], answers: Sequence[Path]) -> li
         return lines
     if "condition" in first:
         return [f"{row['condition']}: {row['good']}" for row in rows]
-    if first["good"] == first["bad"]:
+    if first["good"] == first["bad"]:  # an item of one sentence
         return [first["good"]]
     return [f"✓ {first['good']}", f"✗ {first['bad']}"]
 
@@ -209,13 +210,15 @@ def texts_of(item_id: str, items: Sequence[Path], answers: Sequence[Path]) -> li
 def _notes_on_one_side(sides: tuple[Side, Side], pairs: Sequence[tuple[str, str]]) -> list[str]:
     """Return sentences on models, and languages of compared models, that only one side has."""
     notes = []
-    for position, side in enumerate(sides):
-        compared_models = {pair[position] for pair in pairs}
+    a, b = sides
+    pairs_b_a = [(model_b, model_a) for model_a, model_b in pairs]
+    for side, other_side, model_pairs in ((a, b, pairs), (b, a, pairs_b_a)):
+        compared_models = {model for model, _ in model_pairs}
         not_compared = [model for model in side.models if model not in compared_models]
         if not_compared:
             notes.append(f"Models only in {side.folder}, not compared: {', '.join(not_compared)}.")
-        for pair in pairs:
-            tables, other_tables = (sides[i].judged(pair[i]) for i in (position, 1 - position))
+        for model, other_model in model_pairs:
+            tables, other_tables = side.judged(model), other_side.judged(other_model)
             languages_only_here: dict[str, list[str]] = {}  # by benchmark
             for benchmark, lang in tables:
                 if (benchmark, lang) not in other_tables:
@@ -230,18 +233,18 @@ def compare_evaluations(
 ) -> Comparison:
     """Compare two evaluations: their accuracies, items, and how they were made.
 
-    ``first`` and ``second`` are directories of evaluations, or results trees. ``second`` may also
-    be samples of lm-evaluation-harness, or predictions on the suite of ``first``. ``models`` names
-    one model of each (see ``pair_models``). At most ``flips`` flipped items are returned. Raises
-    UserError when one is no finished evaluation, or there is nothing to compare.
+    ``first`` and ``second`` are directories of evaluations, or of the workflow's results.
+    ``second`` may also be samples of lm-evaluation-harness, or predictions on the suite of
+    ``first``. ``models`` names a model of A and a model of B (see ``pair_models``). At most
+    ``flips`` flipped items are returned. Raises UserError if there is nothing to compare.
     """
     a = read_side(first)
-    # An evaluation may contain exported samples or predictions, which are not to be compared.
     other_program = None
+    # Samples or predictions in the directory of an evaluation are its own exports: not compared.
     if not is_evaluation(second):
         other_program = read_samples(second, a) or read_submission(second, a)
     b = other_program or read_side(second)
-    pairs = pair_models(a, b, models)
+    pairs = tuple(pair_models(a, b, models))
     compared = [
         _join((a, b), benchmark, lang, pair)
         for pair in pairs
@@ -255,18 +258,20 @@ def compare_evaluations(
         )
     rows: list[Record] = []
     for labels, joined in compared:
+        rows.append(_comparison_row((a, b), labels, ALL, joined))
         phenomena = joined.groupby("phenomenon", sort=True)
-        for name, group in [(ALL, joined), *(phenomena if phenomena.ngroups > 1 else ())]:
-            rows.append(_comparison_row((a, b), labels, str(name), group))
+        if phenomena.ngroups > 1:
+            for name, group in phenomena:
+                rows.append(_comparison_row((a, b), labels, str(name), group))
     flipped, largest = _largest_flips((a, b), compared, flips)
     notes = _notes_on_one_side((a, b), pairs)
     if other_program:
-        in_both = sum(row["both"] for row in rows if row["phenomenon"] == ALL)
+        judged_in_both = sum(row["both"] for row in rows if row["phenomenon"] == ALL)
         reasons = []
         notes += other_program.notes
         if other_program.explanation:
             start, end = other_program.explanation
-            text = f"{start}{flipped:,} of {in_both:,} decisions differ{end}"
+            text = f"{start}{flipped:,} of {judged_in_both:,} decisions differ{end}"
             reasons.append(Reason("input", text))
     else:
         tables = [
@@ -298,8 +303,8 @@ def _print_rows(rows: Sequence[Record], console: Console, *, show_all: bool) -> 
         p = p_value(row["p"]) if row["both"] else "–"
         lines.append((name, *shares, difference, *counts, p))
     headings = ("", "A", "B", "B−A", "n", "only A", "only B", "p")
-    bold = {i for i, row in enumerate(printed) if row["p"] < SIGNIFICANT}
-    console.print(table(headings, lines, bold=bold, gap=(0, 2)), highlight=False)
+    significant = {i for i, row in enumerate(printed) if row["p"] < SIGNIFICANT}
+    console.print(table(headings, lines, bold=significant, gap=(0, 2)), highlight=False)
     if hidden := len(rows) - len(printed):
         say(console, f"… and {hidden} phenomena with p ≥ {SIGNIFICANT} (--all)", indent=2)
     both, only_a, only_b = (

@@ -1,8 +1,8 @@
-"""Explain an accuracy of a report card: from which items, tables and files it was computed.
+"""Explain a number (an accuracy) of a report card: from which items, tables and files it comes.
 
 ``blimpworks explain CARD --row "eng, agreement" --column GPT-2`` first finds the number with
 ``find_numbers``. Then ``explain_number`` reads the provenance records (files in which jobs describe
-their inputs and code), computes the number again, and lists its files.
+their inputs and code), computes the number again, and lists the files behind it.
 """
 
 import json
@@ -30,7 +30,7 @@ from blimpworks.records.reading import read_record
 from blimpworks.tables import read_parquet
 
 MOST_FILES = 6
-"""Most files without a record to name with their checksums."""
+"""Most origins of items (files that no job has made) to name with their checksums."""
 
 
 @dataclass(frozen=True)
@@ -58,21 +58,21 @@ class Number:
         return f"{self.row} / {self.column} = {share} ({self.counted})"
 
     def is_in_row(self, row_names: Collection[str]) -> bool:
-        """Return whether ``row_names``, in lower case, name its row: {"eng", "agreement"}.
+        """Return whether the names, in lower case, mean this number's row: {"eng", "agreement"}.
 
-        The benchmark need not be named. If no language or phenomenon is named, the row over all of
-        them is meant.
+        The benchmark need not be named; without a language (phenomenon), all of them are meant.
         """
         lang, phenomenon = self.card_row["lang"], self.card_row["phenomenon"]
+        # The first row of totals is over all languages, or over the only one.
         is_of_all_languages = lang == show.totals(self.benchmark)[0]["lang"]
-        # Each with its synonyms, and whether its name can be left out.
-        benchmark_language_phenomenon = (
+        # Names of the row's benchmark, language and phenomenon, and whether they can be left out.
+        labels_of_row = (
             ({self.benchmark["name"], self.benchmark["label"]}, True),
             ({lang, self.text.language(lang)}, is_of_all_languages),
             ({phenomenon, self.card_row["label"]}, phenomenon == ALL),
         )
         unmatched = {*row_names}
-        for synonyms, can_be_left_out in benchmark_language_phenomenon:
+        for synonyms, can_be_left_out in labels_of_row:
             matching = {name.casefold() for name in synonyms} & {*row_names}
             if not matching and not can_be_left_out:
                 return False
@@ -80,16 +80,11 @@ class Number:
         return not unmatched
 
 
-def find_numbers(source: Path, row: str | None, column: str | None) -> list[Number]:
-    """Find the accuracies in a ``row`` and a ``column`` of a card; None means any.
-
-    A row is named by some of benchmark, language and phenomenon, with commas between; a column by
-    the model's name, label or hub id. Raises UserError, with the choices, when there is no such
-    number, or when row and column together mean several.
-    """
+def _all_numbers(source: Path) -> list[Number]:
+    """Return the accuracies of a card, and the cells whose items were all skipped."""
     card = read_card(source)
     text = show.CardText(card)
-    all_numbers: list[Number] = []
+    numbers: list[Number] = []
     for benchmark in card["benchmarks"]:
         for card_row in benchmark["rows"]:
             names = [benchmark["label"]] if len(card["benchmarks"]) > 1 else []
@@ -104,13 +99,23 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
                 else:
                     continue
                 labels = (", ".join(names), text.label(model))
-                all_numbers.append(
-                    Number(text, benchmark, card_row, model, *labels, accuracy, counted)
-                )
+                numbers.append(Number(text, benchmark, card_row, model, *labels, accuracy, counted))
+    return numbers
+
+
+def find_numbers(source: Path, row: str | None, column: str | None) -> list[Number]:
+    """Find the accuracies in a ``row`` and a ``column`` of a card; None means any.
+
+    A row is named by some of benchmark, language and phenomenon, with commas between; a column by
+    the model's name, label or hub id. Raises UserError, with the choices, when there is no such
+    number, or when row and column together mean several.
+    """
+    all_numbers = _all_numbers(source)
     numbers = []
     for number in all_numbers:
-        synonyms = {number.model, number.column, card["models"][number.model]["hf_id"]}
-        if column is None or column.casefold() in {name.casefold() for name in synonyms}:
+        hf_id = number.text.card["models"][number.model]["hf_id"]
+        synonyms = {name.casefold() for name in (number.model, number.column, hf_id)}
+        if column is None or column.casefold() in synonyms:
             numbers.append(number)
     if not numbers:
         choice = ", ".join(dict.fromkeys(number.column for number in all_numbers))
@@ -121,11 +126,11 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
     # A name can have a comma in it, so the whole text is tried first.
     for names in ([row_name], re.split(r"\s*[,/]\s*", row_name)):
         in_row = [number for number in numbers if number.is_in_row(names)]
-        if in_row and (len(in_row) == 1 or column is None):
-            return in_row
-        if in_row:
+        if len(in_row) > 1 and column is not None:
             choice = "; ".join(number.row for number in in_row)
             raise UserError(f"{source}: row {row!r} means several: {choice}. Name one of them.")
+        if in_row:
+            return in_row
     choice = "; ".join(dict.fromkeys(number.row for number in numbers))
     raise UserError(f"{source}: no row {row!r}; there are: {choice}.")
 
@@ -133,35 +138,53 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
 def _count_statuses(
     number: Number, facts: Facts, lang: str, judgements: Path, items: Path
 ) -> Counter[str]:
-    """Count the statuses (ok, too_long, …) of the scores or answers behind a number.
+    """Count the statuses (ok, too_long, …) of the scores or answers behind a number, in ``lang``.
 
-    ``judgements`` and ``items`` are the tables of the number's model in ``lang``.
+    ``judgements`` and ``items`` are the tables of the number's model in this language.
     """
-    rows = read_parquet(judgements, ["item_id", "phenomenon"]).to_pandas()
+    judged = read_parquet(judgements, ["item_id", "phenomenon"]).to_pandas()
     if number.card_row["phenomenon"] != ALL:
-        rows = rows[rows["phenomenon"] == number.card_row["phenomenon"]]
-    # Judgements have the id of an item; scores have a row id for each condition of an item.
+        judged = judged[judged["phenomenon"] == number.card_row["phenomenon"]]
+    # An item can have several rows, its conditions. Judgements have the ids of items ("item"),
+    # scores and answers the ids of rows ("item_id").
     item_rows = read_parquet(items, ["item_id", *CONDITIONS]).to_pandas()
-    is_judged = item_rows[item_key(item_rows.columns)].isin(rows["item_id"])
-    ids = item_rows.loc[is_judged, "item_id"]
+    is_judged = item_rows[item_key(item_rows.columns)].isin(judged["item_id"])
+    row_ids = item_rows.loc[is_judged, "item_id"]
     name = number.benchmark["name"]
     folder = OUTPUTS[facts["benchmarks"][name]["unit"]]
     path = Path(model_table(facts["results"], folder, name, lang, number.model))
     outputs = read_parquet(path, ["item_id", "status"]).to_pandas()
-    return Counter(outputs.loc[outputs["item_id"].isin(ids), "status"].astype(str))
+    return Counter(outputs.loc[outputs["item_id"].isin(row_ids), "status"].astype(str))
 
 
 def _origins_of_items(explanation: Explanation, paths: Collection[Path]) -> list[str]:
-    """Return sentences on the files without a record from which tables of items were made."""
+    """Return sentences on files, made by no job, from which the tables of items ``paths`` come."""
     assert explanation.tree is not None
-    roots = (node for node in explanation.tree.walk() if node.path in paths)
-    ancestors = (node for root in roots for node in root.walk())
-    unrecorded = {node.path: node.sha256 for node in ancestors if node.record is None}
-    sentences = [f"Items from {path}, sha256 {digest}." for path, digest in unrecorded.items()]
+    digests: dict[Path, str] = {}
+    for table in explanation.tree.walk():
+        if table.path in paths:
+            digests |= {node.path: node.sha256 for node in table.walk() if node.record is None}
+    sentences = [f"Items from {path}, sha256 {digest}." for path, digest in digests.items()]
     if len(sentences) > MOST_FILES:
         more = f"Items from {len(sentences) - MOST_FILES} more files (--ancestry)."
         sentences = [*sentences[:MOST_FILES], more]
     return sentences
+
+
+def _enter_workflow_directory(card: Path, recorded: Path) -> None:
+    """Change to the directory in which the workflow ran, where relative paths in records start.
+
+    ``recorded`` is the card's path in the record. Raises UserError if it names another file.
+    """
+    bases = (REPOSITORY,) if recorded.is_absolute() else (Path.cwd(), REPOSITORY)
+    for base in bases:
+        if (base / recorded).resolve() == card:
+            os.chdir(base)
+            return
+    raise UserError(
+        f"{card} was made as {recorded}; explain the numbers of that file, in the directory that "
+        "the workflow ran in."
+    )
 
 
 def explain_number(
@@ -169,27 +192,19 @@ def explain_number(
 ) -> Explanation:
     """Explain an accuracy of the card ``source``, with one ``item`` or at most ``items`` items.
 
-    Changes to the workflow's directory. Raises UserError when the item, or a table that the number
-    comes from, is missing. It also does so when the card, or the file ``named`` by the user, was
-    changed after its job wrote it.
+    ``named`` is the path that the user named: the evaluation's directory, or a file beside the
+    card. Changes to the workflow's directory. Raises UserError if the item, or a table that the
+    number comes from, is missing. It also does so if a file was changed after the job.
     """
     source, named = source.resolve(), named.resolve()
     record = read_record(sidecar_path(source))
     recorded = Path(record["outputs"][0]["path"])
-    # Relative paths in records start at the directory in which the workflow ran.
-    bases = (REPOSITORY,) if recorded.is_absolute() else (Path.cwd(), REPOSITORY)
-    matching_bases = [folder for folder in bases if (folder / recorded).resolve() == source]
-    if not matching_bases:
-        raise UserError(
-            f"{source} was made as {recorded}; explain the numbers of that file, in the directory "
-            "that the workflow ran in."
-        )
-    os.chdir(matching_bases[0])
+    _enter_workflow_directory(source, recorded)
     for path in (recorded, recorded.with_name(named.name)):
         require_as_recorded(path)
     facts: Facts = record["params"]["facts"]
     name, model, lang = number.benchmark["name"], number.model, number.card_row["lang"]
-    languages = [lang]
+    languages = [lang]  # whose items the number is over
     if lang in (ALL, MEAN):
         totals = [row for row in show.totals(number.benchmark) if row["lang"] not in (ALL, MEAN)]
         languages = [row["lang"] for row in totals if model in {*row["models"], *row["skipped"]}]
@@ -197,7 +212,7 @@ def explain_number(
         Path(model_table(facts["results"], "judgements", name, code, model)) for code in languages
     ]
     method = number.benchmark["methods"][model]
-    # Such accuracies are over a nominal number of prompts, not over those that were judged.
+    # Such accuracies are divided by the number of prompts in the paper, not of judged prompts.
     is_nominal = method == PUBLISHED and NOMINAL in read_parquet(judgements[0]).column_names
     if is_nominal and lang == ALL and len(languages) > 1:
         raise UserError(
@@ -205,16 +220,16 @@ def explain_number(
             "explain the accuracies of single languages, such as --row "
             f"{number.text.language(languages[0])!r}."
         )
-    labels: dict[str, Any] = {"lang": languages, "phenomenon": number.card_row["phenomenon"]}
+    phenomenon = number.card_row["phenomenon"]
+    row_filter = {"benchmark": name, "model": model, "method": method, "lang": languages}
     if lang == MEAN or is_nominal:
+        # Rows of accuracies, which are averaged; they have "all" as a phenomenon.
         source_table, formula = "accuracies", UNWEIGHTED
-        labels["paradigm"] = ALL
+        row_filter |= {"phenomenon": phenomenon, "paradigm": ALL}
     else:
         source_table, formula = "judgements", ACCURACY
-        if labels["phenomenon"] == ALL:
-            del labels["phenomenon"]
+        row_filter |= {} if phenomenon == ALL else {"phenomenon": phenomenon}
     accuracy = number.card_row["models"][model]
-    row_filter = {"benchmark": name, "model": model, "method": method, **labels}
     cell = {
         "row": number.row,
         "column": number.column,
@@ -227,20 +242,19 @@ def explain_number(
         "source": source_table,
         "filter": json.dumps(row_filter, ensure_ascii=False),
     }
-    # Tables of other languages, models and benchmarks need not be read.
+    # Tables of other languages, models and benchmarks, by their names in paths, need not be read.
     all_names = {*facts["languages"], *facts["models"], *facts["benchmarks"]}
-    needed = {name for path in (*judgements, recorded) for name in (*path.parts, path.stem)}
-    explanation = explain_cell(recorded, cell, items, item, ignored=all_names - needed)
+    names_in_paths = {n for path in (*judgements, recorded) for n in (*path.parts, path.stem)}
+    explanation = explain_cell(recorded, cell, items, item, ignored=all_names - names_in_paths)
     sentences = [f"{number.counted}."]
-    items_by_lang = facts["benchmarks"][name]["items"]
-    paths = {Path(items_by_lang[code]) for code in languages}
+    tables_of_items = [Path(facts["benchmarks"][name]["items"][code]) for code in languages]
     statuses: Counter[str] = Counter()
-    for code, path in zip(languages, judgements, strict=True):
-        statuses += _count_statuses(number, facts, code, path, Path(items_by_lang[code]))
+    for code, path, item_path in zip(languages, judgements, tables_of_items, strict=True):
+        statuses += _count_statuses(number, facts, code, path, item_path)
     counts = ", ".join(f"{n:,} {status}" for status, n in statuses.most_common())
     folder = OUTPUTS[facts["benchmarks"][name]["unit"]]
     sentences.append(f"Rows of {folder}, by status: {counts}.")
-    sentences += _origins_of_items(explanation, paths)
+    sentences += _origins_of_items(explanation, tables_of_items)
     commit, is_changed = record["git"]["commit"] or "no commit", record["git"]["clean"] is False
     sentences.append(
         f"By blimpworks {number.text.card['version']}, code {record['code']}, commit {commit[:12]}"

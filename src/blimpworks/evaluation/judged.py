@@ -1,10 +1,9 @@
 """Find skipped items, paired tests, worst items and wrong answers of models on a benchmark.
 
 ``Tables`` reads the tables of an evaluation. A judgement is a row that says whether a model is
-right on an item (``correct``: 1, 0, a half for some ties, or NaN without a verdict), and by which
-``margin``. An item is skipped if it has no verdict. The functions return results for the report
-card (``build``) and for comparisons (``compare``), and raise UserError when a table is missing or
-broken.
+right on an item (``correct``: 1, 0, a half for a tie if the benchmark counts ties so, or NaN
+without a verdict), and by which ``margin``. An item is skipped if it has no verdict. The results
+are for the report card (``build``) and comparisons (``compare``). A faulty table raises UserError.
 """
 
 import hashlib
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -50,7 +49,7 @@ REASONS = {
     "empty": "without a token that could be scored",
     "altered": "that the model's chat template changes",
 }
-"""Reasons why a sentence or prompt has no result, by its status in scores or answers."""
+"""Ends of "3 items skipped: …", by status of the sentence or prompt in scores or answers."""
 JUDGEMENT_COLUMNS = [*KEY, "phenomenon", "method", "correct", "margin"]
 """Columns of judgements that are read. A missing verdict (``correct``) or margin is NaN."""
 
@@ -59,7 +58,7 @@ JUDGEMENT_COLUMNS = [*KEY, "phenomenon", "method", "correct", "margin"]
 class Tables:
     """The tables of one benchmark in an evaluation, read when they are first needed.
 
-    If a benchmark judges by several methods, the report card shows the first: the main method.
+    The report card has results by the first of several judging methods, the main method.
     """
 
     name: str
@@ -121,37 +120,39 @@ class Tables:
 
 
 def why_skipped(ids: Iterable[str], items: Path, outputs: Path, method: str) -> list[str]:
-    """Return why each item has no verdict by ``method``.
+    """Return why each item has no verdict by ``method``: a phrase for each of ``ids``.
 
-    ``ids`` are of items without a verdict. ``outputs`` is the table of scores or answers.
+    ``items`` is the table of items, ``outputs`` that of the model's scores or answers.
     """
     if not outputs.is_file():
         return ["for unknown reasons, since there is no table of scores or answers" for _ in ids]
     table = read_parquet(outputs, ["item_id", "status"]).to_pandas()
     failed = table[table["status"] != OK]
     status_by_row = dict(zip(failed["item_id"], failed["status"].astype(str), strict=True))
-    statuses: dict[str, str] = {}  # by item
+    status_by_item: dict[str, str] = {}
     if status_by_row:
-        # Outputs have the ids of rows, one for each condition of an item.
+        # An item can have several rows, its conditions; outputs have the ids of rows.
         rows = read_parquet(items, ["item_id", *CONDITIONS])
         item_ids = rows[item_key(rows.column_names)].to_pylist()
         for item, row in zip(item_ids, rows["item_id"].to_pylist(), strict=True):
             if row in status_by_row:
-                statuses[item] = status_by_row[row]
+                status_by_item[item] = status_by_row[row]
     reasons = dict(REASONS)
-    if TOO_LONG in statuses.values():
+    if TOO_LONG in status_by_item.values():
         manifest = manifest_behind(outputs)
         checks = json.loads(manifest.read_bytes()).get("checks", {}) if manifest else {}
         context = f"{int(checks['limit']):,} tokens" if checks.get("limit") else "context"
         reasons[TOO_LONG] = f"longer than the model's {context}"
+    # Other items were scored or answered, so the method is the reason.
     by_method = f"on which {method} gives no verdict, such as for unknown words"
-    return [reasons.get(statuses.get(item, OK), by_method) for item in ids]
+    return [reasons.get(status_by_item.get(item, OK), by_method) for item in ids]
 
 
 Skipped = dict[tuple[str, str], dict[str, Record]]
-"""Numbers of skipped items by (language, phenomenon), either of which may be ``all``, and by model.
+"""Numbers of skipped items, keyed by (language, phenomenon), either of which may be ``all``.
 
-    {("eng", "all"): {"gpt2": {"n": 3, "of": 100, "reasons": {"longer than …": 3}}}}
+Each value is {model: count}: {("eng", "all"): {"gpt2": {"n": 3, "of": 100, "reasons": {"longer than
+…": 3}}}}. ``n`` of the ``of`` items are skipped.
 """
 
 
@@ -162,23 +163,23 @@ def skipped_items(tables: Tables) -> Skipped:
     has_languages = len(tables.judgements) > 1
     for lang, models in tables.judgements.items():
         for model, judged in models.items():
-            skipped = judged[judged["correct"].isna()]
-            reasons: list[str] = []
-            if len(skipped):
+            reasons = pd.Series(None, index=judged.index, dtype=object)  # None: not skipped
+            is_skipped = judged["correct"].isna()
+            if is_skipped.any():
+                ids, items = judged.loc[is_skipped, "item_id"], Path(benchmark["items"][lang])
                 outputs = tables.path(OUTPUTS[benchmark["unit"]], lang, model)
-                items = Path(benchmark["items"][lang])
-                reasons = why_skipped(skipped["item_id"], items, outputs, tables.methods[model])
-            item_counts = {ALL: len(judged), **Counter(judged["phenomenon"])}
-            # An item counts in its language and in all, in its phenomenon and in all.
-            for scope in [lang, ALL] if has_languages else [lang]:
-                for phenomenon, n in item_counts.items():
+                reasons[is_skipped] = why_skipped(ids, items, outputs, tables.methods[model])
+            # An item counts in its phenomenon and in all, in its language and in all.
+            groups: Iterable[Any] = reasons.groupby(judged["phenomenon"], sort=False)
+            for phenomenon, reasons_of_items in [(ALL, reasons), *groups]:
+                reason_counts = Counter(reasons_of_items.dropna())
+                for scope in [lang, ALL] if has_languages else [lang]:
                     count_by_model = counts.setdefault((scope, phenomenon), {})
-                    count = count_by_model.setdefault(model, {"n": 0, "of": 0, "reasons": {}})
-                    count["of"] += n
-                for phenomenon, reason in zip(skipped["phenomenon"], reasons, strict=True):
-                    for count in (counts[scope, phenomenon][model], counts[scope, ALL][model]):
-                        count["n"] += 1
-                        count["reasons"][reason] = count["reasons"].get(reason, 0) + 1
+                    empty: Record = {"n": 0, "of": 0, "reasons": Counter()}
+                    count = count_by_model.setdefault(model, empty)
+                    count["n"] += reason_counts.total()
+                    count["of"] += len(reasons_of_items)
+                    count["reasons"] += reason_counts
     if has_languages:
         counts[MEAN, ALL] = counts[ALL, ALL]  # a mean over languages is over the same items
     return counts
@@ -188,39 +189,40 @@ def skipped_items(tables: Tables) -> Skipped:
 
 
 def paired_tests(tables: Tables) -> list[Record]:
-    """Compare every two models by McNemar's test, in each language and over all languages.
+    """Compare every two models by McNemar's test (keys: ``Benchmark.tests``).
 
-    p-values are not corrected. A tie counts as wrong, though it may count half in an accuracy.
+    There is a test for each language, and one over all languages that both models judged. p-values
+    are not corrected. A tie counts as wrong, though it may count half in an accuracy.
     """
     models = [*tables.benchmark["languages"]]
     if len(models) < 2:
         return []
     exact_below = EXACT_BELOW if tables.benchmark["mcnemar"] == "corrected" else 0
-    # {language: array [item, model] of verdicts}: NaN if the model was not run on the item. In
-    # tables of judgements, NaN is a skipped item; it is -1 here.
-    skipped_verdict = -1.0
-    verdicts = {}
+    verdicts_by_lang = {}  # arrays [item, model]
+    skipped_verdict = -1.0  # in place of NaN, which is for items that the model was not run on
     for lang, frames in tables.judgements.items():
         columns = {
             model: rows.drop_duplicates(KEY).set_index(KEY)["correct"].fillna(skipped_verdict)
             for model, rows in frames.items()
         }
         wide = pd.concat(columns, axis="columns")
-        verdicts[lang] = wide.reindex(columns=models).to_numpy(dtype=float)
-    if len(verdicts) > 1:
-        verdicts = {ALL: np.concatenate([*verdicts.values()]), **verdicts}
+        verdicts_by_lang[lang] = wide.reindex(columns=models).to_numpy(dtype=float)
+    if len(verdicts_by_lang) > 1:
+        verdicts_by_lang = {ALL: np.concatenate([*verdicts_by_lang.values()]), **verdicts_by_lang}
     tests: list[Record] = []
-    for lang, correct in verdicts.items():
-        was_run = ~np.isnan(correct)
-        for row in compare(correct == 1, was_run & (correct != skipped_verdict), exact_below):
+    for lang, verdicts in verdicts_by_lang.items():
+        was_run = ~np.isnan(verdicts)
+        was_judged = was_run & (verdicts != skipped_verdict)
+        for row in compare(verdicts == 1, was_judged, exact_below):
             a, b, n = row["a"], row["b"], int(row["n"])
-            if a < b:  # ``compare`` returns each pair of models twice
-                skipped = int((was_run[:, a] & was_run[:, b]).sum()) - n
-                test = {"lang": lang, "a": models[a], "b": models[b], "n": n, "skipped": skipped}
-                test["only_a"], test["only_b"] = int(row["only_a"]), int(row["only_b"])
-                # ``with_holm`` sets "adjusted", as it needs the tests of all benchmarks.
-                tests.append({**test, "p": row["p"], "adjusted": row["p"]})
-    # If two models have one language in common, their test over all languages would be the same.
+            if a > b:
+                continue  # ``compare`` yields each pair of models in both orders
+            skipped = int((was_run[:, a] & was_run[:, b]).sum()) - n
+            test = {"lang": lang, "a": models[a], "b": models[b], "n": n, "skipped": skipped}
+            test["only_a"], test["only_b"] = int(row["only_a"]), int(row["only_b"])
+            # ``with_holm`` sets "adjusted", as it needs the tests of all benchmarks.
+            tests.append({**test, "p": row["p"], "adjusted": row["p"]})
+    # Two models with a single language in common need no test over all languages: it is the same.
     language_counts = Counter((test["a"], test["b"]) for test in tests if test["lang"] != ALL)
     return [t for t in tests if t["lang"] != ALL or language_counts[t["a"], t["b"]] > 1]
 
@@ -243,7 +245,7 @@ ITEM_LABELS = ("item_id", "lang", "phenomenon", "paradigm")
 def _rows_by_item(
     schema: TableSchema, path: Path | str, columns: Sequence[str], ids: Iterable[str]
 ) -> dict[str, list[Record]]:
-    """Return the rows of the items with these ids: one for each, or one for each condition."""
+    """Return the rows of items, by ``ids``: one row, or several if the item has conditions."""
     table = read_table(schema, Path(path), columns)
     key = item_key(table.column_names)
     is_wanted = pc.is_in(table[key], value_set=pa.array(ids, pa.string()))
@@ -258,19 +260,20 @@ def _sides_and_blocks(rows: Sequence[Record], scores: Mapping[str, Sequence[Reco
 
     ``scores``: {id of a row: [its row in the table of scores]}.
     """
-    has_conditions = "condition" in rows[0]
-    is_pair = not has_conditions and rows[0]["good"] != rows[0]["bad"]
-    # (name of the sentence, row of its table, column with the sentence)
-    if has_conditions:
-        sentences = [(row["condition"], row, "good") for row in rows]
-    else:
-        columns = ("good", "bad") if is_pair else ("good",)
-        sentences = [(column, rows[0], column) for column in columns]
+    first = rows[0]
+    is_pair = "condition" not in first and first["good"] != first["bad"]
+    if "condition" in first:
+        names_rows_columns = [(row["condition"], row, "good") for row in rows]
+    elif is_pair:
+        names_rows_columns = [("good", first, "good"), ("bad", first, "bad")]
+    else:  # an item of one sentence
+        names_rows_columns = [("good", first, "good")]
     sides, words_of_sides = [], []
-    for name, row, column in sentences:
+    for name, row, column in names_rows_columns:
         [scored] = scores[row["item_id"]]
         logprob = scored[f"logprob_{column}"]
         logprob = None if logprob is None or math.isnan(logprob) else logprob
+        # The control character between a context and its word is shown as a bar.
         text = row[column].replace(APART, "|")
         sides.append({"name": name, "text": text, "logprob": logprob})
         ends, logprobs = scored[f"{column}_ends"] or [], scored[f"{column}_logprobs"] or []
@@ -287,9 +290,9 @@ def worst_items(tables: Tables, model: str) -> list[Record]:
         "good_logprobs", "good_ends", "bad_logprobs", "bad_ends",
     ]  # fmt: skip
     judged, order = tables.judged(model), ["margin", "item_id", "paradigm"]
-    most = tables.facts["worst"]
-    # More items are read than returned, because some have the same sentences.
-    lowest = judged[judged["margin"] < 0].sort_values([*order, "lang"]).head(3 * most)
+    count = tables.facts["worst"]
+    # Of items with the same sentences only the first is returned, so more are read: thrice as many.
+    lowest = judged[judged["margin"] < 0].sort_values([*order, "lang"]).head(3 * count)
     worst: list[Record] = []
     for lang, lowest_of_lang in lowest.groupby("lang", sort=False):
         path = tables.benchmark["items"][str(lang)]
@@ -300,18 +303,18 @@ def worst_items(tables: Tables, model: str) -> list[Record]:
             labels = {name: item[name] for name in (*ITEM_LABELS, "margin")}
             worst.append({**labels, **_sides_and_blocks(rows_by_item[item["item_id"]], scores)})
     worst.sort(key=lambda item: [item[name] for name in order])
-    item_by_texts: dict[tuple[str, ...], Record] = {}  # by language and sentences
+    item_by_texts: dict[tuple[str, ...], Record] = {}  # keys: language and sentences
     for worst_item in worst:
         texts = (side["text"] for side in worst_item["sides"])
         item_by_texts.setdefault((worst_item["lang"], *texts), worst_item)
-    return [*item_by_texts.values()][:most]
+    return [*item_by_texts.values()][:count]
 
 
 def wrong_answers(tables: Tables, model: str) -> list[Record]:
     """Return a sample of wrong answers (keys: ``Benchmark.wrong``)."""
     rows = tables.judged(model)
     wrong = rows[rows["correct"] == 0]
-    # The order of the ids' digests looks random, and is always the same.
+    # Shuffle by digests of the ids: this order looks random, and is always the same.
     digests = [hashlib.blake2b(item.encode()).hexdigest() for item in wrong["item_id"]]
     shuffled = wrong.assign(digest=digests).sort_values(["digest", "lang"], kind="stable")
     answers: list[Record] = []
@@ -335,7 +338,7 @@ def wrong_answers(tables: Tables, model: str) -> list[Record]:
 
 
 def written_answers(tables: Tables, model: str) -> list[Record]:
-    """Count a model's answers, cut answers and echoes by language (``Benchmark.written``)."""
+    """Count a model's answers, cut answers and echoes by language (keys: ``Benchmark.written``)."""
     counts: list[Record] = []
     for lang in tables.benchmark["languages"][model]:
         rows = read_parquet(tables.path("judgements", lang, model)).to_pandas()

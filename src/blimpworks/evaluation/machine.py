@@ -1,8 +1,7 @@
 """Measure this machine's memory and GPUs, and choose engines and number formats that fit.
 
-``session.Evaluation`` calls ``choose_engine``, ``choose_format`` and ``check_memory`` for its
-models. An engine is a program that runs a model, such as transformers or vLLM; its environment is
-a Python installation with that program.
+``session.Evaluation`` calls ``choose_engine``, ``choose_format`` and ``check_memory``. An engine is
+a program that runs a model, such as vLLM; an environment is a Python with that program.
 """
 
 import os
@@ -10,7 +9,6 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain
 from pathlib import Path
 
 import psutil
@@ -29,7 +27,7 @@ INSTRUCTIONS = {
     "bfloat16": {"avx512_bf16", "amx_bf16", "bf16"},
     "float16": {"avx512_fp16", "amx_fp16", "asimdhp"},
 }
-"""{number format: processor flags (x86, ARM)}; any one of the flags makes the format fast."""
+"""Flags of processors (x86, ARM), by number format; a format is fast with any one of the flags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +55,12 @@ def available_memory_gb() -> float | None:
     """Return the free and reclaimable memory [GB] within the limits of this process."""
     free_gb: list[float] = [psutil.virtual_memory().available / 1e9]
     try:
-        # The limits of a control group hold for the groups inside it as well.
-        nested = [(group, *group.parents) for group in memory_groups()]
+        groups = memory_groups()
     except OSError:
         return None
-    for group in dict.fromkeys(chain.from_iterable(nested)):
+    # The limits of a control group (a folder) hold for the groups inside it as well.
+    groups_with_parents = {folder for group in groups for folder in (group, *group.parents)}
+    for group in groups_with_parents:
         for limit_file, usage_file in (
             ("memory.max", "memory.current"),  # cgroups v2
             ("memory.limit_in_bytes", "memory.usage_in_bytes"),  # v1
@@ -71,7 +70,8 @@ def available_memory_gb() -> float | None:
             if group.is_relative_to(CGROUPS) and limit.isdecimal() and usage.isdecimal():
                 lines = _text_of(group / "memory.stat").splitlines()
                 stat = dict(line.split(maxsplit=1) for line in lines)
-                # The kernel frees its cache of files when memory is needed.
+                # The kernel frees its cache of files when memory is needed. In version 1,
+                # "inactive_file" would leave out the groups inside.
                 cached = int(stat.get("total_inactive_file", stat.get("inactive_file", 0)))
                 free_gb.append((int(limit) - int(usage) + cached) / 1e9)
     return min(free_gb)
@@ -80,7 +80,7 @@ def available_memory_gb() -> float | None:
 def visible_gpus_gb() -> tuple[float, ...]:
     """Return the free memory [GB] of each GPU that this process may use."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if visible is not None and visible.strip() in ("", "-1"):
+    if visible is not None and visible.strip() in ("", "-1"):  # no GPU may be used
         return ()
     selection = ["-i", visible] if visible else []
     query = ["--query-gpu=memory.free", "--format=csv,noheader,nounits"]
@@ -112,19 +112,17 @@ def slow_formats(cpuinfo: str) -> frozenset[str]:
     return frozenset(name for name, fast in INSTRUCTIONS.items() if not flags & fast)
 
 
-def choose_engine(
-    row: ModelRow, requested: str = "auto", machine: Machine | None = None
-) -> ModelRow:
-    """Return a model's row with the requested engine, or with the fastest one of the machine.
+def choose_engine(row: ModelRow, choice: str = "auto", machine: Machine | None = None) -> ModelRow:
+    """Return a model's row with the chosen engine, or with the fastest one of the machine.
 
     Raises UserError when the engine cannot run the model, or is not installed.
     """
     machine = machine or this_machine()
-    if requested not in ("auto", *engines()):
-        raise UserError(f"--engine is {requested!r}; expected auto, {', '.join(engines())}.")
+    if choice not in ("auto", *engines()):
+        raise UserError(f"--engine is {choice!r}; expected auto, {', '.join(engines())}.")
     able = [engine for engine in engines().values() if row.architecture in engine.scorers]
-    if requested != "auto":
-        name = requested
+    if choice != "auto":
+        name = choice
     elif row.recipe:
         name = row.engine  # Models that are trained here are small.
     else:
@@ -132,12 +130,12 @@ def choose_engine(
         fast = [engine.name for engine in able if engine.serves and engine.name in installed]
         name = next(iter(fast), default_engine(row.architecture).name)
     settings = {"dtype": row.dtype, "first_token": row.first_token}
-    reason = obstacle(name, row.architecture, settings)
+    reason = obstacle(name, row.architecture, settings)  # why the engine cannot run it, or ""
     if row.recipe and name != row.engine:
         reason = f"the model is trained here and run by {row.engine} alone"
     if reason:
         names = ", ".join(engine.name for engine in able)
-        hint = "Leave --engine out" if requested != "auto" else "Correct its settings"
+        hint = "Leave --engine out" if choice != "auto" else "Correct its settings"
         raise UserError(f"model {row.name!r}: {reason}. {hint}; {names} can run it.")
     chosen = find_engine(name)
     if chosen.interpreter and name not in machine.environments:
@@ -158,10 +156,11 @@ def choose_format(model: ResolvedModel, machine: Machine) -> ResolvedModel:
         f"{row.label} is run in float32: this processor has no instructions for {row.dtype}, which "
         f"would take several times as long; --dtype {row.dtype} keeps it."
     )
-    changed = row.model_copy(update={"dtype": "float32"})
-    changed_model = replace(model, row=changed, notes=(*model.notes, note))
-    needed_gb = changed_model.weights_gb + engine.working_gb
-    return model if machine.memory_gb and needed_gb > machine.memory_gb else changed_model
+    float32_row = row.model_copy(update={"dtype": "float32"})
+    float32_model = replace(model, row=float32_row, notes=(*model.notes, note))
+    needed_gb = float32_model.weights_gb + engine.working_gb
+    fits = not machine.memory_gb or needed_gb <= machine.memory_gb
+    return float32_model if fits else model
 
 
 def check_memory(models: Sequence[ResolvedModel], machine: Machine) -> list[str]:
@@ -173,8 +172,9 @@ def check_memory(models: Sequence[ResolvedModel], machine: Machine) -> list[str]
         # All in GB: weights, memory for computing, and free memory.
         working, free, memory_name = engine.working_gb, machine.memory_gb, "of memory"
         if engine.serves and machine.gpus_gb:
-            memory = Setup(row, engine, row.dtype).memory()
-            working = memory._replace(weights=weights).per_gpu(1) - weights
+            # An estimate of the memory on one GPU, with the size of the weights that are loaded.
+            memory = Setup(row, engine, row.dtype).memory()._replace(weights=weights)
+            working = memory.per_gpu(1) - weights
             free, memory_name = max(machine.gpus_gb), "of the GPU's memory"
         needed = weights + working
         size = size_text(weights) if weights else "of a size not known yet"

@@ -2,9 +2,9 @@
 
 ``build`` calls ``accuracy_rows``, ``rankings`` and ``size_classes`` with the tables of a benchmark
 (``judged.Tables``). "Our" models are the evaluated ones; "printed" models have accuracies in the
-benchmark's paper. Our models are ranked among the printed ones, and compared with those of similar
-size. An accuracy is a record with its interval and counts: {"accuracy": 0.71, "low": 0.69, …,
-"n": 900, …}. Functions raise UserError when a table is missing.
+benchmark's paper. Our models are ranked among the printed ones, and compared with printed models of
+similar size. An accuracy is a record with an interval and counts: {"accuracy": 0.71, "low": 0.69,
+…, "n": 900, …}. Functions raise UserError when a table is missing.
 """
 
 import math
@@ -32,7 +32,8 @@ from blimpworks.tables import ITEMS, SCORES, count_rows, read_parquet, read_tabl
 COUNTS = ("n", "skipped", "ties", "near_ties")
 SHARES = ("accuracy", "low", "high")
 LABELS = ["lang", "phenomenon", "paradigm"]
-LEVELS = ["phenomenon", "paradigm"]
+LEVEL = ["phenomenon", "paradigm"]
+"""Columns that say what an accuracy is on: all items, a phenomenon (its paradigm is ``all``), …"""
 UNKNOWN_MODEL: Record = {"label": "", "parameters": None}
 """Facts of a printed model that is not in the catalogue."""
 
@@ -53,7 +54,7 @@ def pooled(rows: pd.DataFrame) -> Record:
     totals = rows[[*COUNTS, "correct"]].sum()
     n, correct = int(totals["n"]), float(totals["correct"])
     accuracy = float(np.average(rows["accuracy"], weights=rows["n"]))
-    # Some methods' accuracies are not shares of right items, as Wilson's interval requires.
+    # Wilson's interval is for shares of right items; some methods have other accuracies.
     if np.isclose(accuracy * n, correct):
         low, high = wilson(correct, n)
     else:
@@ -62,12 +63,9 @@ def pooled(rows: pd.DataFrame) -> Record:
 
 
 def mean_of(rows: pd.DataFrame) -> Record:
-    """Return the unweighted mean of the rows' accuracies, with an interval from their intervals.
-
-    If the mean is printed like the accuracy on all items, to a tenth of a percent, it also gets the
-    same interval.
-    """
+    """Return the unweighted mean of accuracies, with an interval from the accuracies' intervals."""
     on_all_items, mean = pooled(rows), float(rows["accuracy"].mean())
+    # Equal numbers on the card, which has tenths of a percent, get equal intervals.
     if round(mean, 3) == round(on_all_items["accuracy"], 3):
         return {**on_all_items, "accuracy": mean}
     low, high = weighted_interval(rows, [1 / len(rows)] * len(rows))
@@ -75,34 +73,36 @@ def mean_of(rows: pd.DataFrame) -> Record:
 
 
 def accuracy_rows(tables: Tables, skipped: Skipped) -> list[Row]:
-    """Return the rows for all languages together, then for each language.
+    """Return the rows for all languages together (if there are several), then for each language.
 
-    Of all languages and of each, the row over all phenomena comes first, then a row for each
-    phenomenon. A row exists even if models skipped all of its items.
+    The first row of a language is over all phenomena, the others are over one phenomenon. A row
+    exists even if models skipped all of its items.
     """
     frame = tables.accuracies[tables.accuracies["paradigm"] == ALL]
     # {(language, phenomenon): {model: accuracy}}
     measured: dict[tuple[str, str], dict[str, Record]] = {}
     for row in frame.to_dict("records"):
         measured.setdefault((row["lang"], row["phenomenon"]), {})[row["model"]] = _accuracy(row)
-    if (ALL, ALL) in skipped:  # only with several languages
+    has_languages = (ALL, ALL) in skipped
+    if has_languages:
         groups: Iterable[Any] = frame.groupby(["phenomenon", "model"])
         for (phenomenon, model), rows in groups:
             measured.setdefault((ALL, phenomenon), {})[model] = pooled(rows)
             if phenomenon == ALL:
                 measured.setdefault((MEAN, ALL), {})[model] = mean_of(rows)
-    for key, skipped_by_model in skipped.items():
-        # If a model skipped all items, there may be no accuracy for the row.
-        if any(0 < counts["n"] == counts["of"] for counts in skipped_by_model.values()):
+    for key, counts_by_model in skipped.items():
+        # If a model skipped all items, the table of accuracies may lack this row.
+        if any(0 < counts["n"] == counts["of"] for counts in counts_by_model.values()):
             measured.setdefault(key, {})
     models, baselines = [*tables.benchmark["languages"]], baselines_of(tables)
-    positions = {lang: i for i, lang in enumerate([ALL, MEAN, *tables.benchmark["items"]])}
+    order = [ALL, MEAN, *tables.benchmark["items"]]
     table: list[Row] = []
-    for key in sorted(measured, key=lambda key: (positions[key[0]], key[1] != ALL, key[1])):
+    for key in sorted(measured, key=lambda k: (order.index(k[0]), k[1] != ALL, k[1])):
         lang, phenomenon = key
         accuracies, counts = measured[key], skipped.get(key, {})
         skipped_counts = {m: counts[m] for m in models if m in counts and counts[m]["n"]}
         for model in accuracies.keys() & skipped_counts.keys():
+            # Pooled accuracies lack the counts of languages of which every item was skipped.
             accuracies[model]["skipped"] = skipped_counts[model]["n"]
         table.append(
             {
@@ -155,7 +155,7 @@ def item_counts(path: str) -> dict[str, int]:
 
 
 def baselines_of(tables: Tables) -> dict[tuple[str, str], dict[str, float]]:
-    """Return accuracies by baseline, for each (language, phenomenon); none for prompts.
+    """Return {(language, phenomenon): {baseline: accuracy}}; empty for prompts.
 
     A baseline, such as "the longer sentence is good", is left out if it cannot judge all items.
     """
@@ -173,16 +173,19 @@ def baselines_of(tables: Tables) -> dict[tuple[str, str], dict[str, float]]:
             frames.append(rows)
     if not frames:
         return {}
+    # Each row counts in its phenomenon and in all, in its language and in all.
     rows = pd.concat(frames)
     rows = pd.concat([rows, rows.assign(phenomenon=ALL)])
     rows = pd.concat([rows, rows.assign(lang=ALL)])
     sums = rows.groupby(["lang", "phenomenon", "baseline"])[["correct", "n"]].sum()
     # A baseline with fewer items than another one cannot judge all items.
     most_items = sums["n"].groupby(level=["lang", "phenomenon"]).transform("max")
-    table = (sums["correct"] / sums["n"])[sums["n"] == most_items].unstack("baseline")
+    complete = sums[sums["n"] == most_items]
+    # Index: language and phenomenon. Columns: baselines, NaN for those that are left out.
+    table = (complete["correct"] / complete["n"]).unstack("baseline")
     table = table.reindex(columns=[name for name in BASELINES if name in table])
     table = table.rename(columns=BASELINES)
-    # In the mean over languages, a baseline needs all languages.
+    # The mean over languages, NaN if a language lacks the baseline.
     table.loc[(MEAN, ALL), :] = table.drop(ALL).xs(ALL, level="phenomenon").mean(skipna=False)
     shares: Iterable[Any] = table.iterrows()
     return {key: row.dropna().to_dict() for key, row in shares}
@@ -196,21 +199,20 @@ class Means:
     """Mean accuracies of printed models and of ours, over the same phenomena or paradigms."""
 
     levels: list[tuple[str, str]]
-    """(phenomenon, paradigm) of the averaged accuracies; either may be ``all``."""
+    """(phenomenon, paradigm) of the averaged accuracies; one or both of them may be ``all``."""
     table: pd.DataFrame
     """Columns accuracy, low, high, n, skipped and correct; index (``ours``, model).
 
-    ``ours`` is False for printed models. Only models with an accuracy on each level have a row.
+    ``ours`` is False for printed models. Models that lack an accuracy on a level have no row.
     """
     incomplete: list[str]
-    """Models that lack an accuracy on some level."""
+    """Names of the models that lack an accuracy on a level."""
 
 
 def _average(rows: pd.DataFrame, levels: list[tuple[str, str]], count: int) -> Means | None:
-    """Average each model's accuracies; models with fewer than ``count`` rows are incomplete.
+    """Average the ``count`` accuracies of each model; models with fewer rows are incomplete.
 
-    The column ``ours`` of ``rows`` tells our models from printed ones. Return None if no printed
-    model, or no model of ours, has all ``count`` rows.
+    ``ours`` is True for our models. Return None if no printed model, or none of ours, is complete.
     """
     means, incomplete = {}, []
     groups: Iterable[Any] = rows.groupby(["ours", "model"], sort=False)
@@ -221,16 +223,16 @@ def _average(rows: pd.DataFrame, levels: list[tuple[str, str]], count: int) -> M
             means[key] = mean_of(values.assign(ties=0, near_ties=0))
             means[key]["correct"] = values["correct"].sum()
         else:
-            # A single accuracy keeps its interval. A mean needs the intervals of all accuracies.
+            # A single accuracy keeps its interval; a mean without all intervals and n has none.
             means[key] = {
                 "accuracy": values["accuracy"].mean(),
                 "low": values["low"].iloc[0] if len(values) == 1 else None,
                 "high": values["high"].iloc[0] if len(values) == 1 else None,
-                "n": values["n"].sum(min_count=len(values)),
+                "n": values["n"].sum(min_count=len(values)),  # NaN if one is missing
                 "skipped": values["skipped"].sum(),
                 "correct": values["correct"].sum(),
             }
-    if {is_ours for is_ours, _ in means} != {False, True}:
+    if {is_ours for is_ours, _ in means} != {True, False}:
         return None
     columns = ["accuracy", "low", "high", "n", "skipped", "correct"]
     index = pd.MultiIndex.from_tuples([*means], names=["ours", "model"])
@@ -243,7 +245,8 @@ def _ranking(lang: str, means: Means, tables: Tables) -> Record:
     facts, table = tables.facts, means.table
     ranked: list[Record] = []
     ranks = table["accuracy"].round(3).rank(method="min", ascending=False).astype(int)
-    rows: Iterable[Any] = table.astype(object).where(table.notna(), None).iterrows()
+    with_none_for_nan = table.astype(object).where(table.notna(), None)
+    rows: Iterable[Any] = with_none_for_nan.iterrows()
     for rank, ((is_ours, name), row) in zip(ranks, rows, strict=True):
         model = facts["models" if is_ours else "printed"].get(name, UNKNOWN_MODEL)
         ranked.append(
@@ -271,7 +274,7 @@ def _notes_on_items(lang: str, means: Means, tables: Tables) -> list[str]:
     is_sample = any(
         count_rows(Path(path)) > count_rows(Path(benchmark["items"][code]))
         for code, path in benchmark["all_items"].items()
-        if lang in (code, MEAN)
+        if lang in (code, MEAN)  # a mean is over all languages
     )
     printed, ours = means.table.loc[False], means.table.loc[True]
     printed_counts = {int(n) for n in printed["n"].dropna()}
@@ -302,38 +305,43 @@ def _notes_on_items(lang: str, means: Means, tables: Tables) -> list[str]:
     return notes
 
 
+def _means_in(lang: str, tables: Tables) -> Means | None:
+    """Return mean accuracies of printed models and ours in a language; None without common ones.
+
+    They are compared on all items, or else on common phenomena, or else on common paradigms.
+    """
+    printed, ours = (
+        rows[rows["lang"] == lang].set_index(LEVEL)
+        for rows in (tables.printed.assign(ours=False), tables.accuracies.assign(ours=True))
+    )
+    common = {*printed.index} & {*ours.index}
+    overall = [level for level in common if level == (ALL, ALL)]
+    phenomena = [level for level in common if level[0] != ALL and level[1] == ALL]
+    paradigms = [level for level in common if level[1] != ALL]
+    levels = sorted(overall or phenomena or paradigms)
+    rows = pd.concat([printed[printed.index.isin(levels)], ours[ours.index.isin(levels)]])
+    return _average(rows, levels, len(levels))
+
+
 def rankings(tables: Tables) -> list[Record]:
     """Rank our models among the printed ones: first in the mean of languages, then in each."""
-    printed_and_ours = (tables.printed.assign(ours=False), tables.accuracies.assign(ours=True))
-    means_by_lang = {}
-    for lang in tables.benchmark["items"]:
-        printed, ours = (rows[rows["lang"] == lang].set_index(LEVELS) for rows in printed_and_ours)
-        common = {*printed.index} & {*ours.index}
-        overall = [level for level in common if level == (ALL, ALL)]
-        phenomena = [level for level in common if level[0] != ALL and level[1] == ALL]
-        paradigms = [level for level in common if level[1] != ALL]
-        # Compare at the coarsest level at which both printed models and ours have accuracies.
-        levels = sorted(overall or phenomena or paradigms)
-        rows = pd.concat([side[side.index.isin(levels)] for side in (printed, ours)])
-        means = _average(rows, levels, len(levels))
-        if means:
-            means_by_lang[lang] = means
+    all_means = {lang: _means_in(lang, tables) for lang in tables.benchmark["items"]}
+    means_by_lang = {lang: means for lang, means in all_means.items() if means}
     ranked = [_ranking(lang, means, tables) for lang, means in means_by_lang.items()]
     if len(means_by_lang) > 1:
         rows = pd.concat([means.table for means in means_by_lang.values()]).reset_index()
-        # Only accuracies with an interval have a number of items that can be added.
-        rows = rows.sort_values("ours", kind="stable").assign(
-            n=rows["n"].where(rows["low"].notna())
-        )
+        # Means without an interval have no number of items that can be added.
+        rows["n"] = rows["n"].where(rows["low"].notna())
+        rows = rows.sort_values("ours", kind="stable")  # printed models first, as in a language
         means = _average(rows, [(ALL, ALL)], len(means_by_lang))
         if means:
-            # A model may be both printed and ours, and incomplete as only one of these.
+            # A model that is both printed and ours may be incomplete in one of these roles only.
             complete = {*means.table.index.get_level_values("model")}
             incomplete = [n for n in dict.fromkeys(means.incomplete) if n not in complete]
-            means = replace(means, incomplete=incomplete)
-            ranked.insert(0, _ranking(MEAN, means, tables))
+            ranking = _ranking(MEAN, replace(means, incomplete=incomplete), tables)
             note = f"Means over the {len(means_by_lang)} languages that both have."
-            ranked[0]["notes"].insert(0, note)
+            ranking["notes"].insert(0, note)
+            ranked.insert(0, ranking)
     return ranked
 
 
@@ -347,20 +355,20 @@ MOST_GAPS = 5
 def _gaps(ours: pd.DataFrame, printed: pd.DataFrame, tables: Tables) -> list[Record]:
     """Return gaps (see ``Benchmark.size_classes``) of a model to the mean of printed models.
 
-    ``ours`` has accuracies of the model, ``printed`` those of the printed models. A gap is on a
-    phenomenon; if they have no phenomenon in common, it is on a language.
+    ``ours`` has accuracies of the model, ``printed`` accuracies of the printed models. A gap is on
+    a phenomenon. If the tables have no phenomenon in common, it is on a language.
     """
-    labels = ["lang", *LEVELS]
-    mean_of_printed = printed.groupby(labels)["accuracy"].mean()
-    accuracies = {"accuracy": ours.set_index(labels)["accuracy"], "printed": mean_of_printed}
+    mean_of_printed = printed.groupby(LABELS)["accuracy"].mean()
+    accuracies = {"accuracy": ours.set_index(LABELS)["accuracy"], "printed": mean_of_printed}
     common = pd.DataFrame(accuracies).dropna().reset_index()
-    # Paradigms are used only for phenomena that have no accuracy themselves.
-    finer = common[common["phenomenon"] != ALL]
-    is_phenomenon = finer["paradigm"] == ALL
-    has_phenomenon = is_phenomenon.groupby([finer["lang"], finer["phenomenon"]]).transform("any")
-    finer = finer[is_phenomenon | ~has_phenomenon]
-    column, rows, names = "phenomenon", finer, tables.names
-    if not len(finer):
+    # Rows of phenomena, and rows of paradigms if the phenomenon has no row.
+    by_phenomenon = common[common["phenomenon"] != ALL]
+    is_phenomenon = by_phenomenon["paradigm"] == ALL
+    groups = [by_phenomenon["lang"], by_phenomenon["phenomenon"]]
+    has_phenomenon = is_phenomenon.groupby(groups).transform("any")
+    by_phenomenon = by_phenomenon[is_phenomenon | ~has_phenomenon]
+    column, rows, names = "phenomenon", by_phenomenon, tables.names
+    if not len(by_phenomenon):
         column, rows, names = "lang", common, tables.facts["languages"]
     means = rows.groupby(column)[["accuracy", "printed"]].mean()
     means["difference"] = means["accuracy"] - means["printed"]
@@ -369,31 +377,33 @@ def _gaps(ours: pd.DataFrame, printed: pd.DataFrame, tables: Tables) -> list[Rec
 
 
 def size_classes(tables: Tables) -> dict[str, Record]:
-    """Compare each model with printed models of its size; empty if the paper prints none."""
+    """Compare each model with printed models of its size (see ``Benchmark.size_classes``)."""
     printed, accuracies, facts = tables.printed, tables.accuracies, tables.facts
+    if not len(printed):
+        return {}
     classes: dict[str, Record] = {}
-    for model in tables.benchmark["languages"] if len(printed) else ():
+    for model in tables.benchmark["languages"]:
         size = facts["models"][model]["parameters"]  # in billions
-        labels: dict[str, str] = {}  # of the printed models of similar size, by name
+        peers: dict[str, str] = {}  # {name of a printed model of similar size: its label}
         largest_gaps, note = list[Record](), ""
         for name in dict.fromkeys(printed["model"]):
             peer = facts["printed"].get(name, UNKNOWN_MODEL)
             peer_size = peer["parameters"] or math.inf
             if size and size / FACTOR <= peer_size <= size * FACTOR and name != model:
-                labels[name] = peer["label"] or name
+                peers[name] = peer["label"] or name
         if size is None:
             note = "How many parameters it has is not known."
-        elif not labels:
+        elif not peers:
             note = (
                 f"No other printed model is of its size ({size_text(size)} parameters, within a "
                 f"factor of {FACTOR})."
             )
         else:
             ours = accuracies[accuracies["model"] == model]
-            gaps = _gaps(ours, printed[printed["model"].isin(labels)], tables)
+            gaps = _gaps(ours, printed[printed["model"].isin(peers)], tables)
             gaps.sort(key=lambda gap: gap["difference"])
             largest_gaps = [gap for gap in gaps if gap["difference"] < 0][:MOST_GAPS]
             if not largest_gaps:
                 note = "It is behind them nowhere." if gaps else "They share no phenomenon."
-        classes[model] = {"models": [*labels.values()], "gaps": largest_gaps, "note": note}
+        classes[model] = {"models": [*peers.values()], "gaps": largest_gaps, "note": note}
     return classes

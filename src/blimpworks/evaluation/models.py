@@ -53,22 +53,23 @@ class ResolvedModel:
     argument: str
     row: ModelRow
     components: tuple[str, ...]
-    """Owner and name on the hub, or folders and name of its path: ("runs", "a", "final").
+    """Owner and name on the hub, or the folders and name of a path: ("runs", "a", "final").
 
-    The last of them, as many as make it unique, become its name: "final", or else "a-final".
+    ``_with_names`` makes the model's name from the last components: "final", or else "a-final".
     """
     in_catalogue: bool = False
     revision: str = ""
     """Branch, tag or commit that the user named; the row has the commit."""
     facts: ModelFacts = NO_FACTS
-    """Facts from its files; ``NO_FACTS`` for a model of the catalogue, whose files are not read."""
+    """Facts from the files; ``NO_FACTS`` for a model of the catalogue, whose files are not read."""
     notes: tuple[str, ...] = ()
     """Sentences to print before the run."""
 
     @property
     def weights_gb(self) -> float:
-        """Size of its weights in its dtype [GB]."""
-        return (self.row.parameters or 0) * BYTES.get(self.row.dtype, 4) or self.facts.file_gb
+        """Size of the weights in the row's dtype, or else of the file [GB]."""
+        billions = self.row.parameters
+        return billions * BYTES.get(self.row.dtype, 4) if billions else self.facts.file_gb
 
     @property
     def described(self) -> str:
@@ -89,9 +90,10 @@ class ResolvedModel:
         if row.recipe:
             source = f"trained here, recipe {row.recipe}"
         elif not self.in_catalogue and is_local(row.hf_id):
-            # Rows are templates, in which braces of a path are doubled.
+            # Addresses are templates (with {lang}), so braces of a path are doubled.
             source = row.hf_id.replace("{{", "{").replace("}}", "}")
         else:
+            # Such as "main (607a30d783df)", or a commit alone.
             commit = f" ({row.revision[:12]})" if self.revision != row.revision else ""
             revision = self.revision[:12] if is_commit(self.revision) else self.revision
             source = f"{short_address(row.hf_id)} at {revision}{commit}"
@@ -103,7 +105,7 @@ def _slug(text: str) -> str:
 
 
 def _row(values: Mapping[str, Any], overrides: Mapping[str, str], argument: str) -> ModelRow:
-    """Return a row with values and the user's overrides. Raises UserError for a wrong value."""
+    """Return a model's row; the user's ``overrides`` replace ``values``. Raises UserError."""
     for name, value in overrides.items():
         if name not in CAN_BE_SET:
             expected = ", ".join(CAN_BE_SET)
@@ -124,8 +126,7 @@ def _row(values: Mapping[str, Any], overrides: Mapping[str, str], argument: str)
     except ValidationError as error:
         first = error.errors()[0]
         raise UserError(
-            f"{argument}: {first['loc'][0]} is {first['input']!r}; {first['msg'].lower()}. "
-            "Correct it."
+            f"{argument}: {first['loc'][0]} is {first['input']!r}; {first['msg'].lower()}."
         ) from error
 
 
@@ -144,7 +145,7 @@ def _from_facts(
     overrides: Mapping[str, str],
     columns: Mapping[str, str],
 ) -> ResolvedModel:
-    """Return a model from the facts in its files; ``columns`` are values from other sources."""
+    """Return a model from the facts in its files; ``columns`` of the row are added or replaced."""
     architecture = overrides.get("architecture", facts.architecture)
     if architecture != facts.architecture:
         raise UserError(
@@ -205,13 +206,14 @@ def _facts_of_languages(directory: Path, folders: Sequence[Path], choice: UserCh
                 f"{directory / lang} holds a checkpoint of {facts.scope!r}; expected one of "
                 f"{lang!r}. Rename the directory."
             )
+    # The memory must suffice for each language, so all sizes are the largest.
     largest = max(facts_by_lang.values(), key=lambda facts: facts.parameters or 0)
     return replace(largest, file_gb=max(facts.file_gb for facts in facts_by_lang.values()))
 
 
 def _notes_on_words(path: Path) -> tuple[str, ...]:
-    """Return sentences on words of an n-gram file that are written in another way than items."""
-    vocabulary = read_vocabulary(path)[2:]  # without <unk> and </s>
+    """Return warnings about an n-gram file with words that cannot match the words of sentences."""
+    _unk, _end, *vocabulary = read_vocabulary(path)
     unmatched = []  # words such as "don't", which sentences have as two words
     for word in vocabulary:
         pieces = [piece for piece, _ in split_words(word)]
@@ -223,7 +225,7 @@ def _notes_on_words(path: Path) -> tuple[str, ...]:
             f"{len(unmatched):,} {of_all}, such as {unmatched[0]!r}, never match, because "
             "sentences are split into words and punctuation marks; unknown words are <unk>."
         )
-    # Words with letters of two cases. Georgian capitals do not count: no sentence begins with one,
+    # Words in scripts with two cases. Georgian capitals do not count: no sentence begins with one,
     # and title() makes none.
     cased = [word for word in vocabulary if word.title() != word or word.lower() != word]
     counts = {
@@ -255,21 +257,17 @@ def _resolve_path(
             "the path."
         )
     choice = UserChoice(overrides.get("architecture"), overrides.get("first_token"), trusted)
-    components, suffix = path.parts[1:], ""
-    notes: tuple[str, ...] = ()
-    columns: dict[str, str] = {}
+    components = path.parts[1:]
     folders = _model_folders(path)
+    has_languages = bool(folders) and folders[0] not in (path, path / "multi")  # PATH/eng, PATH/fra
     if path.is_file():
         facts = facts_of(path, choice)
-        notes = _notes_on_words(path) if facts.architecture == "ngram" else ()
         name = path.name
-        while name.lower().endswith(file_suffixes()):
+        while name.lower().endswith(file_suffixes()):  # such as .arpa.gz
             name = name.rpartition(".")[0]
         components = (*components[:-1], name or path.name)
-    elif folders and folders[0] not in (path, path / "multi"):  # a checkpoint for each language
-        facts, suffix = _facts_of_languages(path, folders, choice), PER_LANGUAGE
-        languages = ",".join(folder.name for folder in folders)
-        columns = {"scope": "monolingual", "languages": languages}
+    elif has_languages:
+        facts = _facts_of_languages(path, folders, choice)
     else:
         folder = folders[0] if folders else path
         facts = facts_of(folder, choice)
@@ -277,20 +275,21 @@ def _resolve_path(
         if (folder / FILE_NAME).exists() and path.name == facts.scope:
             components = (*components[:-2], f"{path.parent.name}-{path.name}")
         path = folder
-    if not suffix and facts.scope != "multi":
-        columns = {"scope": "monolingual", "languages": facts.scope}
-    # A checkpoint's description names its code, but the user may not have consented to it.
+    notes = _notes_on_words(path) if path.is_file() and facts.architecture == "ngram" else ()
+    languages = ",".join(folder.name for folder in folders) if has_languages else facts.scope
+    columns = {} if languages == "multi" else {"scope": "monolingual", "languages": languages}
+    # A checkpoint of ours has code to which another user may have consented.
     if facts.code:
         require_consent(facts.code, argument, trusted)
     # Snakemake runs in the repository, so paths in it can be relative.
     inside = path.is_relative_to(REPOSITORY)
     address = f"./{path.relative_to(REPOSITORY)}" if inside else str(path)
-    hf_id = address.replace("{", "{{").replace("}", "}}") + suffix
+    hf_id = address.replace("{", "{{").replace("}", "}}") + (PER_LANGUAGE if has_languages else "")
     return replace(_from_facts(argument, facts, hf_id, components, overrides, columns), notes=notes)
 
 
 def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedModel:
-    """Let a local model of one language run on all requested languages, with a note on others."""
+    """Let a local model of one language run on all ``requested`` ones; a note names the others."""
     row = model.row
     has_one_language = (
         is_local(row.hf_id) and row.scope == "monolingual" and not row.hf_id.endswith(PER_LANGUAGE)
@@ -321,9 +320,9 @@ def _resolve_hub_id(
         "directory, GGUF file or n-gram file that exists"
     )
     looks_like_file = ":" not in hf_id and hf_id.lower().endswith(file_suffixes())
-    # Only the name of a GGUF file, after the colon, can have "--".
-    impossible = ".." in hf_id or "--" in hf_id.partition(":")[0]
-    if not HUB_ID.fullmatch(hf_id) or looks_like_file or impossible:
+    # The hub allows no name with ".." or "--"; a GGUF file, after the colon, can have "--".
+    is_impossible = ".." in hf_id or "--" in hf_id.partition(":")[0]
+    if not HUB_ID.fullmatch(hf_id) or looks_like_file or is_impossible:
         raise UserError(
             f"model {argument!r} is no existing file or directory, and cannot be a name on the "
             f"hub; expected {expected}.{hint}"
@@ -335,12 +334,11 @@ def _resolve_hub_id(
         )
     from blimpworks.models.hub_facts import hub_facts
 
-    shared = os.environ.get("BLIMPWORKS_CACHE")
+    cache = os.environ.get("BLIMPWORKS_CACHE")
     choice = UserChoice(overrides.get("architecture"), overrides.get("first_token"), trusted)
     try:
-        facts, commit, gated = hub_facts(
-            hf_id, revision or "main", choice, Path(shared) if shared else None
-        )
+        cache_folder = Path(cache) if cache else None
+        facts, commit, gated = hub_facts(hf_id, revision or "main", choice, cache_folder)
     except UserError as error:
         addresses = {row.hf_id for row in catalogue.values() if row.hf_id}
         close = get_close_matches(hf_id, addresses, n=1, cutoff=0.85)
@@ -353,6 +351,7 @@ def _resolve_hub_id(
     if revision:
         label += f"@{revision[:12] if is_commit(revision) else revision}"
     columns = {"revision": commit, "gated": "yes" if gated else "no"}
+    # ("owner", "name"), or ("owner", "name", "file"); old models of the hub have no owner.
     components = tuple(filter(None, (owner, name if file else "", label)))
     model = _from_facts(argument, facts, hf_id, components, overrides, columns)
     return replace(model, revision=revision or "main")
@@ -427,7 +426,8 @@ def resolve_models(
             f"--run-model-code names {unused[0]}, and no model named here has code of its own with "
             f"that digest; {SHOW} shows the digest of each."
         )
-    model_by_key: dict[tuple[str, str], ResolvedModel] = {}  # keys are (address, revision)
+    # {(address, revision): model}; a branch or tag and its commit are two keys of a model.
+    model_by_key: dict[tuple[str, str], ResolvedModel] = {}
     for model in models:
         row, address, revision = model.row, model.row.hf_id or model.row.name, ""
         if is_local(row.hf_id):
@@ -436,7 +436,8 @@ def resolve_models(
             revision = model.revision
         keys = [(address, revision), (address, row.revision)]
         if model.in_catalogue:
-            keys.append((row.name, ""))  # its name is the same at any revision
+            # NAME@REVISION keeps its name, so two revisions cannot be told apart.
+            keys.append((row.name, ""))
         for key in keys:
             earlier = model_by_key.setdefault(key, model)
             if earlier is not model:
@@ -455,17 +456,19 @@ def _with_names(models: Sequence[ResolvedModel], taken: Collection[str]) -> list
     """
     used = {*taken, *(model.row.name for model in models if model.in_catalogue)}
     labels = {model.row.label for model in models if model.in_catalogue}
-    depths = [1] * len(models)  # how many components make each model's name
-    is_ambiguous = True
-    while is_ambiguous:
+    depths = [1] * len(models)  # number of components in the name of each model
+    while True:
         tails = [model.components[-depth:] for model, depth in zip(models, depths, strict=True)]
         names = [_slug("-".join(tail)) for tail in tails]
-        counts, is_ambiguous = Counter(names), False
+        counts = Counter(names)
+        is_ambiguous = False
         for i, (model, name) in enumerate(zip(models, names, strict=True)):
             is_taken = not model.in_catalogue and (counts[name] > 1 or name in used)
             if is_taken and depths[i] < len(model.components):
                 depths[i] += 1
                 is_ambiguous = True
+        if not is_ambiguous:
+            break
     renamed = []
     for model, tail, name in zip(models, tails, names, strict=True):
         if model.in_catalogue:

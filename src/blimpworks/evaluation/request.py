@@ -54,13 +54,14 @@ def repository_catalogue() -> Catalogue:
 
 
 def parse_names(text: str) -> tuple[str, ...]:
-    """Return the distinct names in a text with commas between them; an empty tuple for ``all``."""
+    """Return the distinct names in a text, with commas between; () for ``all``: no choice."""
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     return () if names == ("all",) else names
 
 
 def parse_benchmarks(text: str) -> tuple[str, ...]:
     """Return benchmarks' names for names or paths. Raises UserError for an unusable benchmark."""
+    # The folder that declares a benchmark; None for the name of a registered benchmark.
     folder_by_name = {name: named_folder(name) for name in parse_names(text)}
     declare([folder for folder in folder_by_name.values() if folder])
     names = [folder.name if folder else name for name, folder in folder_by_name.items()]
@@ -83,7 +84,7 @@ def _equivalent_codes(code: str, languages: Collection[str]) -> list[str]:
     """
     if not langcodes.tag_is_valid(code):
         return []
-    for macro in (False, True):
+    for macro in (False, True):  # with macro, ``ara`` and ``arb`` have the same standard tag
         tag = langcodes.standardize_tag(code, macro=macro)
         matching = [c for c in languages if langcodes.standardize_tag(c, macro=macro) == tag]
         if matching:
@@ -106,7 +107,7 @@ def parse_languages(text: str) -> tuple[str, ...]:
             [code] = equivalent
             log.info("--languages names %r, read as %s (%s).", name, code, rows[code].name)
         if not code:
-            # The code of a language that is not in the table is no misspelt name.
+            # A valid code that is not in the table is no misspelt name, so no name is suggested.
             candidates = [] if langcodes.tag_is_valid(name) else [*rows, *by_name]
             close = get_close_matches(name.lower(), candidates, n=1, cutoff=0.5)
             hint = f"Did you mean {close[0]!r}?" if close else "See `blimpworks evaluate --list`."
@@ -206,9 +207,9 @@ def is_local_file(campaign: Campaign, row: SourceRow | TreebankRow) -> bool:
 
 
 def _pinned_languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -> list[str]:
-    """Return a benchmark's languages whose treebanks, if it uses any, are pinned.
+    """Return a benchmark's languages, without those whose treebank files lack a checksum.
 
-    The table of a pinned file states its checksum. Raises UserError if no language remains.
+    A file whose checksum is in the tables is pinned. Raises UserError if no language remains.
     """
     paper = paper_of(benchmark.name)
     paper.check(campaign, catalogue)
@@ -228,15 +229,15 @@ def _pinned_languages(campaign: Campaign, catalogue: Catalogue, benchmark: Bench
 
 
 def languages_of_benchmarks(campaign: Campaign) -> tuple[list[str], list[str]]:
-    """Return languages of the campaign's benchmarks: all pinned ones, and all other ones.
+    """Return the languages of the campaign's benchmarks: those that can be used, and the others.
 
-    Raises UserError if a benchmark has no pinned language (see ``_pinned_languages``).
+    The others have treebank files without checksum. Raises UserError as ``_pinned_languages``.
     """
     pinned: list[str] = []
     all_languages: list[str] = []
     for name in campaign.benchmarks:
         with_one_benchmark = campaign.model_copy(update={"benchmarks": (name,), "languages": "all"})
-        # With "skip", the catalogue would not even list languages whose files lack checksums.
+        # With unpinned "skip", the catalogue would not list languages whose files lack checksums.
         catalogue = load_catalogue(with_one_benchmark.model_copy(update={"unpinned": "error"}))
         pinned += _pinned_languages(with_one_benchmark, catalogue, benchmarks()[name])
         all_languages += benchmarks()[name].languages(with_one_benchmark, catalogue)
@@ -261,14 +262,15 @@ def _describe(campaign: Campaign, benchmark: Benchmark) -> Listed:
             rows += catalogue.treebanks[lang]
         row_by_name = {row.name: row for row in rows if isinstance(row, SourceRow | TreebankRow)}
         files = [row for row in row_by_name.values() if is_usable(campaign, row)]
+        # If the items' own files do not tell their number, take that of the paper.
         count_items = benchmark.counted_units or benchmark.expected_units
-        # Files that are downloaded, or in the campaign's mirror directory.
-        local = sum(is_local_file(campaign, row) for row in files)
-        if files and local == len(files):
-            source = f"all {local} files on the disk" if local > 1 else "its file is on the disk"
+        local_count = sum(is_local_file(campaign, row) for row in files)
+        if files and local_count == len(files):
+            source = f"all {local_count} files on the disk"
+            source = source if local_count > 1 else "its file is on the disk"
         elif files:
-            missing = "the others are downloaded" if local else "they are downloaded"
-            source = f"{local} of {len(files)} files on the disk, {missing}"
+            missing = "the others are downloaded" if local_count else "they are downloaded"
+            source = f"{local_count} of {len(files)} files on the disk, {missing}"
         elif benchmark.own_words:
             source = "generated here"
         elif paper.folder and not paper.folder.resolve().is_relative_to(REPOSITORY):
@@ -287,26 +289,26 @@ def _describe(campaign: Campaign, benchmark: Benchmark) -> Listed:
 
 def list_benchmarks(campaign: Campaign) -> list[Listed]:
     """List all benchmarks, the campaign's first, and also those that cannot be run."""
-    all_languages = campaign.model_copy(update={"languages": "all"})
+    with_all_languages = campaign.model_copy(update={"languages": "all"})
     rows = []
     for name in dict.fromkeys((*campaign.benchmarks, *benchmarks())):
         row = _describe(campaign, benchmarks()[name])
-        row_in_all = _describe(all_languages, benchmarks()[name])
+        row_with_all = _describe(with_all_languages, benchmarks()[name])
         if row.obstacle:
-            # In the campaign's languages it cannot be run, but perhaps in others.
-            rows.append(replace(row_in_all, is_optional=not row_in_all.obstacle))
+            # It cannot be run in the campaign's languages, but perhaps in others.
+            rows.append(replace(row_with_all, is_optional=not row_with_all.obstacle))
         else:
-            optional = tuple(lang for lang in row_in_all.expected if lang not in row.expected)
+            optional = tuple(lang for lang in row_with_all.expected if lang not in row.expected)
             is_optional = name not in campaign.benchmarks
             rows.append(replace(row, optional_languages=optional, is_optional=is_optional))
-    _, faults = registered()
+    _benchmarks, faults = registered()
     return rows + [Listed(name, obstacle=f"not usable: {why}") for name, why in faults.items()]
 
 
 def _lines_on(row: Listed) -> Iterator[str]:
     """Yield lines on a benchmark's languages and files: "2 languages, 300 pairs in each: deu, eng".
 
-    A no-break space keeps a code beside its number ("deu 300") when lines are wrapped.
+    A no-break space keeps a language beside the number of items ("deu 300") when lines are wrapped.
     """
     if row.obstacle:
         yield row.obstacle
@@ -332,9 +334,7 @@ def listing_text(rows: Sequence[Listed]) -> str:
     """Return the list as text: benchmarks run by default, those run if named, and the others."""
     sections = {
         "": [row for row in rows if not (row.obstacle or row.is_optional)],
-        "Only if named (--benchmarks NAME, --languages CODES):": [
-            row for row in rows if row.is_optional
-        ],
+        "Only if named (--benchmarks NAME, --languages CODES):": [r for r in rows if r.is_optional],
         "Not in these data:": [row for row in rows if row.obstacle],
     }
     wrapper = textwrap.TextWrapper(

@@ -1,8 +1,8 @@
 """Run the campaign of an evaluation with Snakemake, show its progress, and explain a failure.
 
-``session.Evaluation.run`` locks the evaluation's folder (``claimed``) and calls ``run_snakemake``,
-which starts Snakemake as another process. ``Output`` reads progress and failures from its lines,
-such as ``3 of 12 steps (25%) done``. ``Interrupts`` passes Ctrl-C on to it.
+``session.Evaluation.run`` locks the evaluation's folder (``folder_lock``), and calls
+``run_snakemake``. This starts Snakemake as another process. ``Output`` reads progress and failures
+from printed lines, such as ``3 of 12 steps (25%) done``. ``Interrupts`` passes Ctrl-C on.
 """
 
 import fcntl
@@ -40,12 +40,12 @@ MOST_FAILURE_LINES = 30
 
 
 @contextmanager
-def claimed(folder: Path) -> Iterator[int]:
+def folder_lock(folder: Path) -> Iterator[int]:
     """Create and lock an evaluation's folder, and yield the file descriptor of the lock.
 
-    The lock ends when the last process that holds it ends. Snakemake's own lock is not used: it
-    stays after a power cut, and would then refuse the same command. Raises UserError when another
-    process holds the lock.
+    The operating system releases the lock when all processes with the descriptor have ended.
+    Snakemake's own lock is not used: after a power cut it stays, and would refuse the same command.
+    Raises UserError when another process holds the lock.
     """
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY)
@@ -66,16 +66,17 @@ def claimed(folder: Path) -> Iterator[int]:
 
 
 def snakemake_command(
-    campaign_file: Path, targets: Sequence[str], *, cores: int = 1, profile: str | None = None
+    campaign: Path, target: str = TARGET, *, cores: int = 1, profile: str | None, dry_run: bool
 ) -> list[str]:
-    """Return the command line that builds targets of a campaign; its folder must be ``claimed``."""
-    # A profile sets the number of parallel jobs. Without one, a scoring job uses all cores, so that
-    # the first numbers come early, and no two models share the memory. Jobs that answer prompts
-    # keep one thread, because each further thread takes 0.56 GB that no plan includes.
-    local_arguments = ["--cores", str(cores), "--set-threads", f"score={cores}"]
-    jobs = ["--profile", profile] if profile else local_arguments
-    snakemake = [sys.executable, "-m", "snakemake", "--configfile", as_setting(campaign_file)]
-    return [*snakemake, "--nolock", *jobs, "--", *targets]
+    """Return the command line that builds a target of a campaign file, in a locked folder."""
+    # A profile sets the number of parallel jobs. Without one, a scoring job ("score") uses all
+    # cores, so that the first numbers come early, and no two models share the memory. Jobs that
+    # answer prompts keep one thread: another would take 0.56 GB, which no estimate includes.
+    local_jobs = ["--cores", str(cores), "--set-threads", f"score={cores}"]
+    jobs = ["--profile", profile] if profile else local_jobs
+    snakemake = [sys.executable, "-m", "snakemake", "--configfile", as_setting(campaign)]
+    options = ["--dry-run", "--nolock"] if dry_run else ["--nolock"]
+    return [*snakemake, *options, *jobs, "--", target]
 
 
 @dataclass
@@ -85,7 +86,7 @@ class Output:
     lines: list[str] = field(default_factory=list)
     steps: tuple[int, int] = (0, 0)
     """Number of finished steps, and of all steps."""
-    started: float = field(default_factory=monotonic)
+    start_time: float = field(default_factory=monotonic)
     has_first_scores: bool = False
     """Whether the console has shown when the first sentences were scored."""
 
@@ -113,7 +114,7 @@ class Output:
                 self.store(line)
 
     def failure(self) -> str:
-        """Return the lines from the workflow's summary on, else from the first error on."""
+        """Return the lines from the workflow's summary on, or the first error on, or the last."""
         summaries = [i for i, line in enumerate(self.lines) if line.startswith("What failed:")]
         errors = [i for i, line in enumerate(self.lines) if "Error" in line]
         start = max(0, len(self.lines) - MOST_FAILURE_LINES)
@@ -128,7 +129,7 @@ class Output:
 
         ``get_status`` reads how many sentences are scored; a line is printed at the first of them.
         """
-        seconds = monotonic() - self.started
+        seconds = monotonic() - self.start_time
         done, total = self.steps
         texts = [duration(seconds), f"{done} of {total} steps" if total else "planning"]
         try:
@@ -158,10 +159,10 @@ class Output:
                     process.wait(timeout=TERMINAL_SECONDS if on_terminal else FILE_SECONDS)
                     return
                 text = self.progress(get_status, console)
-                _time, _, progress = text.partition(" · ")  # the time alone is no progress
+                _time, _, progress = text.partition(" · ")
                 if line:
                     line.update(text)
-                elif progress != printed_progress:
+                elif progress != printed_progress:  # more than the time has changed
                     console.print(text, soft_wrap=True)
                     printed_progress = progress
 
@@ -178,8 +179,8 @@ class Interrupts:
         self.earlier_handlers = {n: h for n, h in handlers.items() if h != signal.SIG_IGN}
         for number in self.earlier_handlers:
             signal.signal(number, self.interrupt)
-        # But for background jobs, a shell ignores SIGINT. A new process inherits an ignored signal,
-        # not a handler: with a handler that does nothing here, Snakemake can be interrupted.
+        # A shell starts background jobs with SIGINT ignored. Snakemake would inherit that, and
+        # ``interrupt`` could not stop it. A handler is not inherited, even one that does nothing.
         if handlers[signal.SIGINT] == signal.SIG_IGN:
             self.earlier_handlers[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
         return self
@@ -204,19 +205,19 @@ def run_snakemake(
 ) -> float:
     """Run Snakemake with progress on the console, and return the seconds that it took.
 
-    ``get_status`` is as in ``Output.progress``; ``lock`` is the file descriptor from ``claimed``.
-    Raises UserError when Snakemake fails or is interrupted.
+    ``get_status`` is as in ``Output.progress``. ``lock`` is the descriptor from ``folder_lock``,
+    which Snakemake keeps open. Raises UserError when Snakemake fails or is interrupted.
     """
     output = Output()
     with Interrupts() as interrupts:
-        # In a process group of its own, Snakemake is interrupted once, and only by us.
+        # In another process group, Snakemake does not get Ctrl-C from the terminal as well.
         process = subprocess.Popen(
             command, cwd=REPOSITORY, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, text=True, errors="replace",
             env=os.environ | {"PYTHONUNBUFFERED": "1"}, pass_fds=[lock], process_group=0,
         )  # fmt: skip
         interrupts.process = process
-        if interrupts.caught:  # while the process was started
+        if interrupts.caught:  # before ``interrupts`` had the process
             interrupts.interrupt()
         reader = Thread(target=output.read, args=(process.stderr, log), daemon=True)
         reader.start()
@@ -230,7 +231,7 @@ def run_snakemake(
             f"the evaluation did not finish; {remedy} Snakemake's messages are in "
             f"{as_setting(log)}:\n{output.failure()}"
         )
-    return monotonic() - output.started
+    return monotonic() - output.start_time
 
 
 def run_quietly(command: Sequence[str]) -> str:

@@ -1,9 +1,9 @@
 """Run an evaluation from start to end, as ``blimpworks evaluate MODEL …`` does.
 
 The command makes an ``Evaluation`` from its options and calls ``Evaluation.run``. This finds the
-models, writes a campaign (a YAML file) into a directory of its own, runs it with Snakemake, and
-prints the report card. Defaults come from a template, one for each choice of data: ``released``
-(downloaded test sets) or ``embedded`` (the repository's).
+models, writes a campaign (a YAML file) into the evaluation's directory, runs the campaign with
+Snakemake, and prints the report card. Defaults come from a template, which is a campaign for a
+choice of data: ``released`` (downloaded test sets) or ``embedded`` (data of the repository).
 """
 
 import filecmp
@@ -35,7 +35,7 @@ from blimpworks.evaluation.card import read_card, rerun_command
 from blimpworks.evaluation.checkpoints import checkpoints_of
 from blimpworks.evaluation.machine import check_memory, choose_engine, choose_format, this_machine
 from blimpworks.evaluation.models import ResolvedModel, code_of_model, in_languages, resolve_models
-from blimpworks.evaluation.run import TARGET, claimed, run_quietly, run_snakemake, snakemake_command
+from blimpworks.evaluation.run import folder_lock, run_quietly, run_snakemake, snakemake_command
 from blimpworks.evaluation.suites import read_suite, suite_file
 from blimpworks.evaluation.terminal import print_card
 from blimpworks.files import write_text
@@ -90,10 +90,10 @@ def _why_not_run(settings: Mapping[str, Any], benchmark: str) -> str:
 
 
 def shorten_shards(settings: dict[str, Any], layout: Layout) -> Layout:
-    """Save answers after every second batch, since a batch takes a CPU half a minute or more."""
+    """Save answers after every second batch (of half a minute on a CPU); return the new layout."""
     generations = (find_benchmark(name).generation for name in layout.campaign.benchmarks)
     for generation in filter(None, generations):
-        # Follow a setting's path, such as "prompts.generation", and copy each level.
+        # Follow a path such as "prompts.generation"; copy each level, as the template has it too.
         options = settings
         for key in generation.setting.split("."):
             options[key] = {**options.get(key, {})}
@@ -103,7 +103,7 @@ def shorten_shards(settings: dict[str, Any], layout: Layout) -> Layout:
 
 
 def copy_into(files: Sequence[Path], folder: Path) -> None:
-    """Copy files into a folder, and delete its other files.
+    """Copy files into a folder, and delete all others in it.
 
     A copy with equal content keeps its modification time, so that Snakemake reruns no rule.
     """
@@ -120,7 +120,7 @@ def copy_into(files: Sequence[Path], folder: Path) -> None:
 
 @dataclass
 class Evaluation:
-    """The user's options of an evaluation, and the models and notes that a run adds to them."""
+    """An evaluation: the user's options, and the models and notes that a run adds."""
 
     data: str = AUTO
     """Name of a template, or ``auto``."""
@@ -161,7 +161,7 @@ class Evaluation:
     """Lines to print before the run."""
 
     def choose_data(self) -> None:
-        """Replace ``auto`` by the data to use, and read their template. Raises UserError."""
+        """Replace ``auto`` by the data to use, and read the template. Raises UserError."""
         names = sorted(path.stem for path in (REPOSITORY / TEMPLATES).glob("*.yaml"))
         reason = ""
         if self.data not in (AUTO, *names):
@@ -220,7 +220,7 @@ class Evaluation:
             "declared": [*map(request.as_setting, request.folders_outside(settings["benchmarks"]))],
             "mirror": None if self.mirror is None else request.as_setting(self.mirror),
             "limit": self.limit,
-            "scoring": merged(scoring, self.scoring),
+            "scoring": merged(scoring, self.scoring),  # the user's settings come last
             "report_card": card,
             "run_model_code": {m.row.name: m.facts.code for m in self.models if m.facts.code},
         }
@@ -239,9 +239,8 @@ class Evaluation:
         The code is not run. Raises UserError for a model without code, or with unusable code.
         """
         if self.checkpoints is not None:
-            arguments = [
-                name for model in arguments for name in checkpoints_of(model, self.checkpoints)
-            ]
+            pattern = self.checkpoints
+            arguments = [name for model in arguments for name in checkpoints_of(model, pattern)]
         if not arguments:
             raise UserError("no model is named whose code could be shown; name one or more.")
         # Several models can have the same code, which is listed once.
@@ -270,10 +269,12 @@ class Evaluation:
                 site = find_site(check_campaign({"campaign": "evaluation"}, ""))
             gpus = tuple(gpu.memory_gb for gpu in site.gpus) if site else ()
             machine = replace(machine, memory_gb=None, gpus_gb=gpus)
+        # On a cluster, the number format is that of the model or of the user.
+        keeps_format = self.profile is not None or "dtype" in self.overrides
         for model in models:
             engine, notes, facts = self.engine, model.notes, model.facts
             if facts.code:
-                # By default the fastest engine is chosen, which may not run a model's code.
+                # "auto" would be the fastest engine, which may not run a model's code.
                 engine = model.row.engine if engine == AUTO else engine
                 notes += (f"{model.row.label} runs code of its own: {facts.code}.",)
             row = choose_engine(model.row, engine, machine)
@@ -284,9 +285,8 @@ class Evaluation:
                     f"--engine is {engine!r}, which runs no code of a model's own, and "
                     f"{model.argument} has some; leave it out."
                 )
-            model = replace(model, row=row, notes=notes)  # noqa: PLW2901
-            is_fixed = self.profile is not None or "dtype" in self.overrides
-            self.models.append(model if is_fixed else choose_format(model, machine))
+            with_engine = replace(model, row=row, notes=notes)
+            self.models.append(with_engine if keeps_format else choose_format(with_engine, machine))
 
     def choose_benchmarks(self, settings: dict[str, Any]) -> Layout:
         """Remove benchmarks that no model can run from the settings, and note the reasons.
@@ -315,40 +315,38 @@ class Evaluation:
             )
         return layout
 
-    def prepare(self, folder: Path) -> Layout:
-        """Write the campaign and its table of models into a folder; return the layout.
+    def choose_languages(self, settings: dict[str, Any]) -> None:
+        """Use all languages of the named benchmarks; models to train need those of the template."""
+        campaign = check_campaign(settings, SETTINGS_NAME)
+        languages, unpinned = request.languages_of_benchmarks(campaign)
+        if unpinned:
+            self.notes.append(
+                f"Left out: {', '.join(unpinned)}, since these data skip treebank files without "
+                "checksum; `blimpworks pin` fills it in where there is a network."
+            )
+        in_template = [lang for lang in languages if lang in settings["languages"]]
+        not_in_template = [lang for lang in languages if lang not in in_template]
+        settings["languages"] = [*in_template, *not_in_template]
+        trains_models = any(model.row.recipe for model in self.models)
+        if not_in_template and in_template and trains_models:
+            settings["languages"] = in_template
+            self.notes.append(
+                f"Left out: {', '.join(not_in_template)}, since these data have no text to train "
+                "models on in these languages; --languages adds them."
+            )
+        elif not_in_template:
+            self.notes.append(
+                f"Languages of the benchmarks: {', '.join(languages)}; --languages selects."
+            )
 
-        If the user names benchmarks but no languages, all languages of the benchmarks are used; but
-        only those of the template if models are trained here, which need its training text. Raises
-        UserError when a request cannot be met.
-        """
+    def prepare(self, folder: Path) -> Layout:
+        """Write the campaign and table of models into a folder; return the layout."""
         self.models = [in_languages(model, self.languages) for model in self.models]
         self.choose_data()
         path = request.as_setting(folder)
         settings = self.settings(path)
         if self.benchmarks and not self.languages:
-            campaign = check_campaign(settings, SETTINGS_NAME)
-            languages, unpinned = request.languages_of_benchmarks(campaign)
-            if unpinned:
-                self.notes.append(
-                    f"Left out: {', '.join(unpinned)}, since these data skip treebank files "
-                    "without checksum; `blimpworks pin` fills it in where there is a network."
-                )
-            in_template = [lang for lang in languages if lang in settings["languages"]]
-            added = [lang for lang in languages if lang not in in_template]
-            trains_models = any(model.row.recipe for model in self.models)
-            leaves_out = bool(added and in_template and trains_models)
-            settings["languages"] = in_template if leaves_out else [*in_template, *added]
-            if leaves_out:
-                self.notes.append(
-                    f"Left out: {', '.join(added)}, since these data have no text to train models "
-                    "on in these languages; --languages adds them."
-                )
-            elif added:
-                self.notes.append(
-                    f"Languages of the benchmarks: {', '.join(languages)}; --languages chooses "
-                    "among them."
-                )
+            self.choose_languages(settings)
         settings["catalogue"]["models"] = f"{path}/{request.MODELS_FILE}"
         settings["models"] = [model.row.name for model in self.models]
         architectures = [*dict.fromkeys(model.row.architecture for model in self.models)]
@@ -362,6 +360,7 @@ class Evaluation:
         if self.suite is not None and "first_token" in self.overrides:
             self.notes.append("The suite's printed numbers may have another first token.")
         elif self.suite is not None and "first_token" in settings.get("scoring", {}):
+            # In the lines on models (``described``), the suite's first token replaces the model's.
             start = f"as the suite has it ({settings['scoring']['first_token']})"
             for number, model in enumerate(self.models):
                 if model.row.architecture == "causal":
@@ -372,6 +371,7 @@ class Evaluation:
         table = folder / request.MODELS_FILE
         earlier_text = table.read_text(encoding="utf-8") if table.exists() else None
         request.write_models(rows.values(), table)
+        # The checks read the table. If they fail, it must again fit an earlier campaign file.
         try:
             layout = self.choose_benchmarks(settings)
             if self.profile is None and not this_machine().gpus_gb:
@@ -418,7 +418,7 @@ class Evaluation:
             )
 
     def replaced_models(self, folder: Path) -> list[str]:
-        """Return models in ``folder`` that would be replaced, by new ones with other addresses."""
+        """Return models of the evaluation in ``folder`` whose names now mean other addresses."""
         earlier_rows: dict[str, ModelRow] = {}
         with suppress(UserError):  # no evaluation, or one of an earlier version
             names = read_yaml(folder / request.CAMPAIGN_FILE, "a campaign file").get("models", [])
@@ -429,7 +429,7 @@ class Evaluation:
 
     def run(self, arguments: Sequence[str], out: Path | None) -> None:
         """Evaluate models into ``out`` (or evaluations/MODEL); print the card. Raises UserError."""
-        # Paths are relative to the user's directory, so models are found before it is left.
+        # Find the models before ``enter_repository``: paths are relative to the user's directory.
         if self.checkpoints is None:
             self.resolve(arguments)
             name = "+".join(model.row.name for model in self.models)[:100]
@@ -445,7 +445,7 @@ class Evaluation:
         enter_repository()
         if folder.exists() and not folder.is_dir():
             raise UserError(f"--out is {folder}, which is a file; name a directory.")
-        # A refused request may have left the table of models and declared tasks.
+        # A request that was refused may have left the table of models and declared tasks.
         names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
         names -= {request.MODELS_FILE, DECLARED}
         if names and request.CAMPAIGN_FILE not in names:
@@ -463,23 +463,23 @@ class Evaluation:
                 )
             self.notes.append(f"{fault}. It is replaced.")
         console = Console(stderr=True)
-        with claimed(folder) as lock:
+        with folder_lock(folder) as lock:
             self.add_local_tasks(folder)
             layout = self.prepare(folder)
             path = folder / request.CAMPAIGN_FILE
             described = [line for model in self.models for line in (model.described, *model.notes)]
             for line in (*self.notes, *described, f"Campaign: {request.as_setting(path)}"):
                 console.print(line, soft_wrap=True, highlight=False, markup=False)
-            command = snakemake_command(path, [TARGET], cores=self.cores, profile=self.profile)
-            if self.dry_run:
-                python, module, snakemake, *options = command
-                output = run_quietly([python, module, snakemake, "--dry-run", *options])
-                table = output.partition("Job stats:\n")[2].partition("\n\n")[0]
+            profile, dry_run = self.profile, self.dry_run
+            command = snakemake_command(path, cores=self.cores, profile=profile, dry_run=dry_run)
+            if dry_run:
+                # A table of rules and their numbers of jobs, from "Job stats:" to an empty line.
+                table = run_quietly(command).partition("Job stats:\n")[2].partition("\n\n")[0]
                 print(table or "Nothing to do: all files exist and are up to date.")
                 return
             site = find_site(layout.campaign)
             refuse_unreachable(layout, site.cache if site else None)
-            if not self.profile:
+            if not profile:
                 for line in check_memory(self.models, this_machine()):
                     console.print(line, soft_wrap=True, highlight=False)
             log = REPOSITORY / layout.campaign.pathvars.logs / "snakemake.log"
@@ -487,5 +487,5 @@ class Evaluation:
             seconds = run_snakemake(command, log, get_status, console, lock)
             console.print(f"Done in {duration(seconds)}.")
             card = read_card(folder / "results/report_card/card.json")
-            card["rerun"] = rerun_command(request.as_setting(path), self.cores, self.profile)
+            card["rerun"] = rerun_command(request.as_setting(path), self.cores, profile)
             print_card(card, Console())

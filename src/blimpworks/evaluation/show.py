@@ -20,7 +20,7 @@ BASELINES = {
     "commoner label": "Commoner label: what most sentences of the paradigm are.",
     "chance": "Chance: one of an item's options.",
 }
-"""Explanations of baselines by name, printed in this order: "shorter" completes "longer"."""
+"""Explanations of baselines, by name, printed in this order: "shorter" ends the first sentence."""
 WORST_SIDES = {"good": "✓", "bad": "✗"}
 """Signs of the sentences of a pair in lists of the worst items."""
 
@@ -67,23 +67,24 @@ def size(billions: float | None) -> str:
 
 def numbers(counts: Iterable[int], dash: str = "–") -> str:
     """Format numbers of items: ``358``, or ``300–358`` if they differ."""
-    ordered = sorted(counts)
-    return dash.join(dict.fromkeys(f"{n:,}" for n in [*ordered[:1], *ordered[-1:]]))
+    distinct = sorted({*counts})
+    lowest_and_highest = distinct if len(distinct) < 2 else [distinct[0], distinct[-1]]
+    return dash.join(f"{n:,}" for n in lowest_and_highest)
 
 
 def checked(model: Model) -> str:
     """Return a sentence on the tests that a model passed before scoring; empty without tests."""
     tests = ("weights", "tokenizer", "form", "causality", "padding", "prefixes", "vocabulary")
-    findings = {name: model["checks"][name] for name in tests if name in model["checks"]}
     texts = []
-    for name, finding in findings.items():
-        # A finding with punctuation is more than a word or two, so it is shown.
+    for name in (name for name in tests if name in model["checks"]):
+        finding = model["checks"][name]
+        # Findings of a word or two, such as "passed", have no punctuation, and are not shown.
         texts.append(f"{name} ({finding})" if any(mark in finding for mark in ",;:") else name)
     return f"Checked: {', '.join(texts)}." if texts else ""
 
 
 def totals(benchmark: Benchmark) -> list[Row]:
-    """Return the rows over all phenomena, that of all languages together first."""
+    """Return the rows over all phenomena; the first is over all languages, if there are several."""
     return [row for row in benchmark["rows"] if row["phenomenon"] == ALL]
 
 
@@ -100,9 +101,9 @@ def phenomena(benchmark: Benchmark, lang: str) -> list[Row]:
 
 
 def counts(row: Row, models: Iterable[str], key: Literal["models", "skipped"] = "models") -> str:
-    """Format how many items of a row the models judged or ``skipped``: ``358``, ``0–358``."""
-    present = [model for model in models if model in {*row["models"], *row["skipped"]}]
-    return numbers(row[key].get(model, {"n": 0})["n"] for model in present)
+    """Format how many items of a row models judged, or by the key "skipped" skipped: ``0–358``."""
+    models_of_row = [model for model in models if model in {*row["models"], *row["skipped"]}]
+    return numbers(row[key].get(model, {"n": 0})["n"] for model in models_of_row)
 
 
 MOST_NAMED = 5
@@ -236,16 +237,16 @@ class CardText:
         return lines
 
     def not_tested(self, benchmark: Benchmark) -> str:
-        """Return a line on items that one of two models skipped, so that they are not tested.
+        """Return a line with the numbers of items that are not tested, by language.
 
-        The line has the numbers of items, or the lowest and highest number over pairs of models.
+        For several pairs of models, it is the lowest and the highest number: "English 0–3".
         """
         counts_by_language: dict[str, list[int]] = {}
         for test in benchmark["tests"]:
             language = self.language(test["lang"])
             counts_by_language.setdefault(language, []).append(test["skipped"])
-        lost = [f"{name} {numbers(n)}" for name, n in counts_by_language.items() if any(n)]
-        return f"Not in n, as one of the two skipped them: {_join_first(lost)}." if lost else ""
+        texts = [f"{name} {numbers(n)}" for name, n in counts_by_language.items() if any(n)]
+        return f"Not in n, as one of the two skipped them: {_join_first(texts)}." if texts else ""
 
     def skipped_in_sensitivity(self, benchmark: Benchmark) -> str:
         """Return a line on pairs that were skipped with one of the first tokens of sensitivity."""
@@ -268,8 +269,8 @@ class CardText:
     def suite_table(self, suite: SuiteTable) -> tuple[list[str], list[list[str]]]:
         """Return headings and rows of a suite's table, as texts.
 
-        Rows are tasks. Columns are the evaluated models, each with its interval, then the printed
-        ones. With more than two evaluated models, rows are models, without intervals.
+        Rows are tasks. Columns are the evaluated models and their intervals, then the printed
+        models. With more than two evaluated models, rows are models, without intervals.
         """
         models = dict.fromkeys(name for row in suite["rows"] for name in row["models"])
         printed = dict.fromkeys(name for row in suite["rows"] for name in row["printed"])
@@ -324,7 +325,7 @@ class CardText:
         if any(row["sampled"] for row in suite["rows"]):
             notes.append("Ours are over a sample of the items, printed numbers over all.")
         for row in suite["rows"]:
-            models_by_facts: dict[str, list[str]] = {}  # models with the same facts share a note
+            models_by_facts: dict[str, list[str]] = {}  # models with equal facts have one note
             for model, result in row["models"].items():
                 skipped, ties = result["skipped"], result["ties"]
                 facts = []

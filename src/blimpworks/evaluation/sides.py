@@ -1,9 +1,9 @@
 """Read the two sides of a comparison, A and B, and find out how they were made differently.
 
 ``compare`` calls ``read_side``, ``read_samples`` and ``reasons_of``. A side is the directory of an
-evaluation, or a results tree of the workflow. B can also be a file of samples on A's items by
-lm-evaluation-harness (lm-eval 0.4.13, ``--log_samples``). A line of such a file has a document with
-two sentences, the texts that the model read, and their log-probabilities:
+evaluation, or a results tree (a directory with the workflow's results). B can also be a file of
+samples on A's items by lm-evaluation-harness (lm-eval 0.4.13, ``--log_samples``). A line of such a
+file has a document with two sentences, the texts that the model read, and their log-probabilities:
 
     {"doc": {"sentence_good": "A cat sleeps.", "sentence_bad": "A cat sleep."}, "target": "0",
      "arguments": [["", "A cat sleeps."], ["", "A cat sleep."]],
@@ -79,7 +79,8 @@ class Side:
         """
         digests: dict[tuple[str, str, str], str] = {}
         for path in sorted((self.results / "accuracies").glob("*.parquet")):
-            for entry in (made_by(path) or {}).get("inputs", []):
+            record = made_by(path) or {}
+            for entry in record.get("inputs", []):
                 if "/judgements/" in entry["path"]:
                     benchmark, model, lang = Path(entry["path"]).with_suffix("").parts[-3:]
                     digests[benchmark, lang, model] = entry["sha256"]
@@ -144,9 +145,7 @@ def read_side(folder: Path) -> Side:
     return Side(folder, results, load_campaign(path) if path.exists() else None)
 
 
-def pair_models(
-    a: Side, b: Side, chosen: tuple[str, str] | None = None
-) -> tuple[tuple[str, str], ...]:
+def pair_models(a: Side, b: Side, chosen: tuple[str, str] | None = None) -> list[tuple[str, str]]:
     """Return the pairs (model of A, model of B) to compare.
 
     They are the ``chosen`` pair. Without one, models with the same name in A and B are compared. If
@@ -159,12 +158,12 @@ def pair_models(
                     f"{side.folder} has no accuracies of model {model!r}; it has "
                     f"{', '.join(side.models)}. Name one of them, --models A's B's."
                 )
-        return (chosen,)
+        return [chosen]
     common = [model for model in a.models if model in b.models]
     if common:
-        return tuple((model, model) for model in common)
+        return [(model, model) for model in common]
     if len(a.models) == len(b.models) == 1:
-        return ((a.models[0], b.models[0]),)
+        return [(a.models[0], b.models[0])]
     raise UserError(
         f"{a.folder} has {', '.join(a.models)} and {b.folder} has {', '.join(b.models)}, no model "
         f"of the same name; say which two to compare, such as --models {a.models[0]} {b.models[0]}."
@@ -175,7 +174,7 @@ def pair_models(
 
 
 def _parse_sample(line: str) -> tuple[tuple[str, str], Record]:
-    """Return a line's (good sentence, bad sentence), and its sample.
+    """Return a line's (good sentence, bad sentence), and the sample, a record.
 
     Keys: ``correct``, 1 or 0 by method ({"full_sentence": 1.0}); ``margin`` [nats]; ``before``, the
     set of texts that the model read before a sentence ({" "}). Raises ValueError, LookupError,
@@ -186,15 +185,15 @@ def _parse_sample(line: str) -> tuple[tuple[str, str], Record]:
     if str(value["target"]) != "0":
         raise ValueError(f"target is {value['target']!r}, expected 0, the good sentence")
     arguments = value["arguments"]
-    requests = arguments
-    if isinstance(arguments, dict):  # {"gen_args_0": {"arg_0": context, "arg_1": sentence}, …}
+    requests = arguments  # [[context, continuation], …], or
+    if isinstance(arguments, dict):  # {"gen_args_0": {"arg_0": context, "arg_1": continuation}, …}
         requests = [[*request.values()] for request in arguments.values()]
-    inputs = ["".join(request[:2]) for request in requests]  # context and continuation
-    if len(inputs) != 2 or not all(map(str.endswith, inputs, pair)):
+    texts = ["".join(request[:2]) for request in requests]  # that the model read
+    if len(texts) != 2 or not all(map(str.endswith, texts, pair)):
         raise ValueError(
             f"arguments are {arguments!r}, expected texts that end in the two sentences"
         )
-    before = {*map(str.removesuffix, inputs, pair)}
+    before = {*map(str.removesuffix, texts, pair)}
     good, bad = (float(logprob) for logprob, _ in value["filtered_resps"])
     correct = {method: float(value[name]) for method, name in METRICS.items() if name in value}
     if not correct:
@@ -245,8 +244,7 @@ def read_samples(source: Path, reference: Side) -> BorrowedSide | None:
     """Read a file of lm-eval samples, or all such files below a folder; None if there are none.
 
     Samples belong to the items of ``reference`` with their two sentences. Raises UserError for
-    unreadable files, samples of several models or of anything but pairs, and for different numbers
-    on the same pair.
+    unreadable files, samples of several models or of no pairs, and different samples of a pair.
     """
     files = sorted(source.rglob("samples_*.jsonl"))
     if source.suffix == ".jsonl" and source.is_file():
@@ -259,9 +257,9 @@ def read_samples(source: Path, reference: Side) -> BorrowedSide | None:
             f"{source} has samples of several models ({', '.join(sorted(map(str, folders)))}); "
             "name the directory of one."
         )
-    # Samples by two sentences. ``sentences_of_pair`` has the keys of each pair in the files.
-    samples: dict[tuple[str, str], Record] = {}
-    sentences_of_pair: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    # Samples, keyed by the two sentences as in tables of items; a pair of the files has two keys.
+    sample_by_key: dict[tuple[str, str], Record] = {}
+    keys_of_pair: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for path in files:
         with reading(path, "samples of lm-eval (lines of JSON)", "Log them again."):
             lines = text_of(path).split("\n")
@@ -275,20 +273,20 @@ def read_samples(source: Path, reference: Side) -> BorrowedSide | None:
                     f"{path}:{number}: is no sample of lm-eval on a pair of sentences ({error}); "
                     "log samples (--log_samples) of a task with a good and a bad sentence."
                 ) from error
-            sample_by_pair = {pair: sample}
+            samples_of_pair = {pair: sample}
             if len(sample["before"]) == 1:
-                # The items themselves may begin with the space that the harness puts first.
+                # The items may begin with the text, a space, that the harness puts before both.
                 [text] = sample["before"]
-                sample_by_pair[text + pair[0], text + pair[1]] = sample | {"before": {""}}
-            sentences_of_pair[pair] = {*sample_by_pair}
-            for texts, logged in sample_by_pair.items():
-                if samples.setdefault(texts, logged) != logged:
+                samples_of_pair[text + pair[0], text + pair[1]] = sample | {"before": {""}}
+            keys_of_pair[pair] = {*samples_of_pair}
+            for key, sample_of_key in samples_of_pair.items():
+                if sample_by_key.setdefault(key, sample_of_key) != sample_of_key:
                     raise UserError(
                         f"{source} has two samples of {pair[0]!r} with different numbers, from two "
                         "runs or filters; keep the files of one."
                     )
     judged: dict[tuple[str, str], pd.DataFrame] = {}
-    before: set[str] = set()
+    texts_before: set[str] = set()
     matched: set[tuple[str, str]] = set()
     columns = [*KEY, "phenomenon", "good", "bad"]
     for benchmark, lang, model in reference.judged_tables:
@@ -298,28 +296,28 @@ def read_samples(source: Path, reference: Side) -> BorrowedSide | None:
         rows = []
         for item in read_table(ITEMS, reference.items(benchmark, lang, model), columns).to_pylist():
             sentences = (item.pop("good"), item.pop("bad"))
-            if match := samples.get(sentences):
+            if match := sample_by_key.get(sentences):
                 matched.add(sentences)
-                before |= match["before"]
+                texts_before |= match["before"]
                 for method, correct in match["correct"].items():
                     margin = match["margin"] if method == "full_sentence" else math.nan
                     rows.append(item | {"method": method, "correct": correct, "margin": margin})
         judged[benchmark, lang] = pd.DataFrame(rows, columns=JUDGEMENT_COLUMNS)
-    unmatched = sum(keys.isdisjoint(matched) for keys in sentences_of_pair.values())
+    unmatched = sum(keys.isdisjoint(matched) for keys in keys_of_pair.values())
     notes = []
     if unmatched:
         notes.append(
-            f"Only in {source}, not compared: {unmatched:,} of {len(sentences_of_pair):,} pairs."
+            f"Only in {source}, not compared: {unmatched:,} of {len(keys_of_pair):,} pairs."
         )
-    added = ", ".join(map(repr, sorted(before)))
+    added = ", ".join(map(repr, sorted(texts_before)))
     explanation = (
         f"lm-eval put {added} before a sentence (its task's context and target_delimiter), "
         "blimpworks nothing, so that the model reads other tokens; ",
         ", for this and all other reasons",
     )
-    name = files[0].absolute().parent.name
-    reason = None if before == {""} else explanation
-    return BorrowedSide(source, source, None, reference, name, judged, reason, notes)
+    model = files[0].absolute().parent.name
+    reason = None if texts_before == {""} else explanation
+    return BorrowedSide(source, source, None, reference, model, judged, reason, notes)
 
 
 # Differences in procedure
@@ -346,7 +344,7 @@ MODEL_POSITIONS = {
     **dict.fromkeys(("scores", "answers", "judgements", "perplexities"), 3),
     **dict.fromkeys(("sensitivity", "parity"), 4),
 }
-"""Position of the model in a path, by the folder: 3 in results/scores/BENCHMARK/MODEL."""
+"""Index of the model in a path, by the folder: 3 in results/scores/BENCHMARK/MODEL."""
 
 
 @dataclass(frozen=True)
@@ -366,18 +364,21 @@ class _Renamed(Run):
                 components[position] = f"{self.new_names.get(name, name)}{dot}{suffix}"
         return "/".join(components)
 
-    def file(self, path: str) -> Path:
+    def file(self, path: str) -> Path:  # files have the names of the results tree
         return Run(self.root, self.recorded, self.base).file(path)
 
 
 def _reasons_of_causes(causes: Collection[Cause]) -> set[tuple[str, str]]:
-    """Return (category, text) of the causes of a changed table that may change its numbers."""
+    """Return (category, text) of the causes that may change the numbers of a table.
+
+    One reason replaces the two causes of a sample: "sampled only in A", "results/items/… only in
+    B". The new name of a model is no reason: "train_ngram name: a → b".
+    """
     is_sample = re.compile(rf"{SAMPLED} only in [AB]").fullmatch
     has_sample = any(is_sample(cause.text) for cause in causes)
     reasons = set()
     for cause in causes:
         all_items = re.fullmatch(r"results/items/.* only in (?P<side>[AB])", cause.text)
-        # The name of a model alone makes no difference: "train_ngram name: a → b".
         is_renaming = re.match(r"(retrieve_model|train_\w+) name: ", cause.text)
         if all_items and has_sample:
             side, sampled = ("A", "B") if all_items["side"] == "A" else ("B", "A")
@@ -395,7 +396,7 @@ def _job_differences(
     for model_a, model_b in pairs:
         renamed_b = b
         if model_a != model_b:
-            # Give the model of B the name of A's model, so that their products have the same paths.
+            # Exchange names in B, so that B's model has the name of A's, and products equal keys.
             new_names = {model_b: model_a, model_a: model_b}
             renamed_b = _Renamed(b.root, b.recorded, b.base, b.records, new_names)
         causes = Causes(a, renamed_b)
@@ -403,8 +404,8 @@ def _job_differences(
             key = f"results/judgements/{benchmark}/{model_a}/{lang}.parquet"
             in_both = key in a.products and key in renamed_b.products
             if models == (model_a, model_b) and in_both and causes.changed(key):
-                all_causes = causes.all_causes(renamed_b.products[key][0])
-                table_counts.update(_reasons_of_causes(all_causes))
+                job, _entry = renamed_b.products[key]
+                table_counts.update(_reasons_of_causes(causes.all_causes(job)))
     ranks = {category: rank for rank, category in enumerate(CATEGORIES)}
     differences = [Reason(*reason, count) for reason, count in table_counts.items()]
     return sorted(differences, key=lambda d: (ranks.get(d.category, len(ranks)), d.text))

@@ -1,7 +1,7 @@
-"""Export a model's predictions in the files that a shared task asks for, and read such files.
+"""Export a model's predictions to the files that a shared task asks for, and read such files.
 
-``blimpworks export`` calls ``export_submission``, and ``compare`` calls ``read_submission``. The
-tasks are the benchmarks of a suite (``suites.Suite``), which also describes the files:
+``blimpworks export`` calls ``export_submission``, and ``compare`` calls ``read_submission``. A
+suite (``suites.Suite``) has the benchmarks of the shared task as tasks, and describes the files:
 
 - predictions: for each item, the text that the model prefers, grouped by paradigm:
   ``{"GROUP": {"predictions": [{"id": "GROUP_0", "pred": "A text."}, …]}, …}``
@@ -33,7 +33,7 @@ from blimpworks.evaluation.judged import JUDGEMENT_COLUMNS
 from blimpworks.evaluation.request import MODELS_FILE
 from blimpworks.evaluation.sides import BorrowedSide, Side, read_side
 from blimpworks.evaluation.suite_numbers import items_with_effects
-from blimpworks.evaluation.suites import Predictions, Suite, Task, read_suite
+from blimpworks.evaluation.suites import Predictions, Submission, Suite, Task, read_suite
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import below, load_json, text_of, write_text
 from blimpworks.items import APART, SAMPLED, SIDES
@@ -62,16 +62,17 @@ class Group(Strict):
 
 
 Groups = Mapping[str, Group]
-FILE: TypeAdapter[Groups] = TypeAdapter(dict[str, Group])
+GROUPS: TypeAdapter[Groups] = TypeAdapter(dict[str, Group])
+"""Reader and writer of files of predictions."""
 EXPECTED = 'predictions, {"GROUP": {"predictions": [{"id": …, "pred": …}, …]}, …}'
 REMEDY = "Name files that the suite's own programs, or `export`, have written."
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An item as a choice between texts: the two sentences of a pair, or an item's options.
+    """An item as a choice between texts: the two sentences of a pair, or the options of an item.
 
-    An item with options has a row in the table for each of them (its conditions).
+    In tables of items, options are rows, the right one first; the region "option" has its text.
     """
 
     key: tuple[str, str]
@@ -97,9 +98,10 @@ def read_questions(path: Path, form: Predictions) -> dict[str, list[Question]]:
     for key, item_rows in rows_by_item.items():
         texts, options = list[str](), dict[str, tuple[int, int]]()
         for row in item_rows:
+            # (column of the sentence, start and end of the critical region or option in it)
             if "item" not in row:  # a pair
                 side_spans = [(side, row[f"{side}_start"], row[f"{side}_end"]) for side in SIDES]
-            elif "option" in row["regions"]:  # one condition of an item: an option
+            elif "option" in row["regions"]:
                 region = row["regions"].index("option")
                 start, end = row["region_starts"][region], row["region_ends"][region]
                 options[row["item_id"]] = (start, end)
@@ -139,7 +141,7 @@ def _task_language(side: Side, task: Task, models: Collection[str]) -> str:
 
 
 def _option_sums(side: Side, key: TableKey, questions: Sequence[Question]) -> dict[str, float]:
-    """Return the sum of the token log-probabilities [nats] of each option, by row id."""
+    """Return {id of an option's row: sum of log-probabilities of the option's tokens [nats]}."""
     span_by_row: dict[str, tuple[int, int]] = {}
     for question in questions:
         span_by_row.update(question.options)
@@ -149,6 +151,7 @@ def _option_sums(side: Side, key: TableKey, questions: Sequence[Question]) -> di
     path = side.table("scores", *key)
     columns = ["item_id", "rounding", "good_ids", "good_logprobs", "good_ends"]
     scores = judge.align_scores(items, read_table(SCORES, path, columns), path)
+    # The judging method for critical regions computes the sums, with options as regions.
     options = pa.table({"good": items["good"], "good_start": starts, "good_end": ends})
     sums = judge.totals(find_method("critical_region"), judge.side_of(options, scores, "good"))
     return dict(zip(ids, sums.tolist(), strict=True))
@@ -159,7 +162,8 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
     key = (task.benchmark, _task_language(side, task, [model]), model)
     path = _all_items(side, task, key)
     judged = side.judgements(*key)
-    judged = judged[judged["method"] == judged["method"].iloc[0]]
+    main_method = judged["method"].iloc[0]
+    judged = judged[judged["method"] == main_method]
     skipped = int(judged["margin"].isna().sum())
     if skipped:
         raise UserError(
@@ -175,20 +179,21 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
     for name, group in questions.items():
         predictions = []
         for number, question in enumerate(group):
-            # The first text is right, and is also chosen if texts are equally probable. With a
-            # negative margin, the model chooses the wrong text, or the most probable wrong text.
+            # The first text is right, and is also chosen if texts are equally probable (margin 0).
+            # With a negative margin, the model chooses the most probable wrong text.
             margin = margins[question.key]
-            position = 0 if margin >= 0 else 1
-            if position and question.options:
+            right_text, *wrong_texts = question.texts
+            prediction = right_text if margin >= 0 else wrong_texts[0]
+            if margin < 0 and question.options:
                 _, *wrong_sums = (sum_by_row[row_id] for row_id in question.options)
-                position += wrong_sums.index(max(wrong_sums))
+                prediction = wrong_texts[wrong_sums.index(max(wrong_sums))]
             # The logistic function of the margin, in a form that cannot overflow.
             odds = math.exp(-abs(margin))
             probability = (1.0 if margin >= 0 else odds) / (1 + odds)
             predictions.append(
                 SubmittedPrediction(
                     id=f"{name}_{number}",
-                    pred=question.texts[position],
+                    pred=prediction,
                     prob=probability if task.measure == "correlation" else None,
                 )
             )
@@ -257,7 +262,7 @@ def _curves(side: Side, task: Task, checkpoint_by_model: Mapping[str, str]) -> d
                     "word_count": int(training[model]),
                     "target_word": row[word_column],
                     "context_id": context_id,
-                    "context": row["good"].partition(APART)[0],
+                    "context": row["good"].partition(APART)[0],  # APART ends the context
                     "surprisal": row[surprisal_column],
                 }
             )
@@ -276,9 +281,9 @@ def _suite_of(side: Side) -> Suite:
 
 
 def _name_and_revision(row: ModelRow, *, is_checkpoint: bool) -> tuple[str, str]:
-    """Return (model, revision) as in a submission's paths; local checkpoints are MODEL/REVISION."""
+    """Return (model, revision) for a submission's paths; local checkpoints are MODEL/REVISION."""
     if not is_local(row.hf_id):
-        # The row has the commit, and its label has the revision that the user named.
+        # The row has the commit, and its label the revision that the user named: "gpt2@step10".
         return Path(row.hf_id or row.name).stem, row.label.partition("@")[2] or "main"
     folder = Path(row.hf_id).expanduser().resolve()
     return (folder.parent.stem, folder.name) if is_checkpoint else (folder.stem, "main")
@@ -310,6 +315,16 @@ def _backend(run: Path, row: ModelRow, campaign: Campaign, suite: Suite) -> str:
     return backends[scoring_way]
 
 
+def _path_of_task(task: Task, form: Submission, names: dict[str, str], output: Path) -> Path | None:
+    """Return the path of a task's predictions or curves; None if the task cannot be exported."""
+    if task.acquisition and form.curves:
+        return below(output, form.curves.format(**names), task.label)
+    if task.predictions is None:
+        return None
+    file = form.file.format(folder=task.predictions.folder, **names)
+    return below(output, file, task.label)
+
+
 def export_submission(run: Path, output: Path) -> Iterator[str]:
     """Write the submission of the evaluation in ``run`` below ``output``; yield lines to print.
 
@@ -330,8 +345,7 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
     task_by_benchmark: dict[str, Task] = {}
     for task in sorted(suite.tasks, key=lambda task: task.predictions is None):
         task_by_benchmark.setdefault(task.benchmark, task)
-    # {path: what to write to it}: a model's predictions on a task, or the curves of checkpoints
-    # ({model: revision}).
+    # By path: (task, form of the file, model), and (task of curves, {model: revision}).
     files: dict[Path, tuple[Task, Predictions, str]] = {}
     curves: dict[Path, tuple[Task, dict[str, str]]] = {}
     models_by_missing_files: dict[str, list[str]] = {}
@@ -342,39 +356,38 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
         revisions.add(revision)
         backend = _backend(run, row, side.campaign, suite)
         names = {"model": name, "revision": revision, "backend": backend}
-        paths = {}  # of the files of a complete submission, by label
+        # Files of a complete submission, by label; files of other programs may exist already.
+        paths: dict[str, Path | None] = {}
         for label, path_template in submission.more.items():
             paths[label] = below(output, path_template.format(**names), label)
         judged = {benchmark for benchmark, _ in side.judged(model)}
         for task in task_by_benchmark.values():
-            if task.acquisition and submission.curves:
-                path = below(output, submission.curves.format(**names), task.label)
-                paths[task.label] = path
-                if task.benchmark in judged:
-                    _, revision_by_model = curves.setdefault(path, (task, {}))
-                    revision_by_model[model] = revision
+            path = _path_of_task(task, submission, names, output)
+            if path is None:
+                paths.setdefault(task.label, None)
                 continue
-            if task.predictions is None:
-                # This task cannot be exported. No file has the path "?", so it is reported missing.
-                paths.setdefault(task.label, output / "?")
-                continue
-            file = submission.file.format(folder=task.predictions.folder, **names)
-            path = below(output, file, task.label)
             paths[task.label] = path
-            if task.benchmark in judged:
-                if path in files:
-                    raise UserError(
-                        f"{model} and {files[path][2]} have the same name, so both would be "
-                        f"{path}; evaluate each in a directory of its own."
-                    )
+            if task.benchmark not in judged:
+                continue
+            if task.acquisition and submission.curves:
+                _, revision_by_model = curves.setdefault(path, (task, {}))
+                revision_by_model[model] = revision
+            elif path in files:
+                raise UserError(
+                    f"{model} and {files[path][2]} have the same name, so both would be {path}; "
+                    "evaluate each in a directory of its own."
+                )
+            elif task.predictions is not None:
                 files[path] = (task, task.predictions, model)
         planned = files.keys() | curves.keys()
         missing = [
-            label for label, path in paths.items() if path not in planned and not path.is_file()
+            label
+            for label, path in paths.items()
+            if path is None or (path not in planned and not path.is_file())
         ]
         models_by_missing_files.setdefault(", ".join(missing), []).append(f"{name}, {revision}")
     for labels, models in models_by_missing_files.items():
-        if labels:
+        if labels:  # empty if no file is missing
             yield (
                 f"{'; '.join(models)}: no whole submission without {labels}, which are "
                 f"neither in {run} nor in {output}."
@@ -382,7 +395,7 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
     for track, expected in submission.checkpoints.items():
         absent = [revision for revision in expected if revision not in revisions]
         if absent:
-            more = ", …" if absent[MOST_NAMED:] else ""
+            more = ", …" if len(absent) > MOST_NAMED else ""
             yield (
                 f"{track}: {len(absent)} of {len(expected)} checkpoints are not in {run} "
                 f"({', '.join(absent[:MOST_NAMED])}{more})."
@@ -395,7 +408,7 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
             yield f"{path}: surprisals of {count:,} words"
             continue
         groups = _predictions(side, task, predictions, model)
-        write_text(path, FILE.dump_json(dict(groups), exclude_none=True).decode())
+        write_text(path, GROUPS.dump_json(dict(groups), exclude_none=True).decode())
         count = sum(len(group.predictions) for group in groups.values())
         yield f"{path}: {count:,} predictions in {counted(len(groups), 'group')}"
     for path, (task, checkpoints) in curves.items():
@@ -442,8 +455,7 @@ def read_submission(path: Path, reference: Side) -> BorrowedSide | None:
 
     ``path`` is a directory with a file for each task, or a single file with a section for each
     task. Return None for a directory without predictions. Raises UserError for files of several
-    models or of another form, and for tasks in several languages. It also does so if predictions do
-    not match the items of ``reference``.
+    models or of another form, tasks in several languages, and predictions on other items.
     """
     files = sorted(path.rglob("predictions.json"))
     if not files and not path.is_file():
@@ -469,7 +481,7 @@ def read_submission(path: Path, reference: Side) -> BorrowedSide | None:
         origin = matching[0] if matching else path
         with reading(origin, EXPECTED, REMEDY):
             content = load_json(text_of(origin)) if matching else sections[form.section]
-            groups = FILE.validate_python(content)
+            groups = GROUPS.validate_python(content)
         lang = _task_language(reference, task, models)
         items = reference.results / "items" / task.benchmark / f"{lang}.parquet"
         frame = pd.DataFrame(
@@ -481,8 +493,7 @@ def read_submission(path: Path, reference: Side) -> BorrowedSide | None:
         judged[task.benchmark, lang] = frame
     if not judged:
         raise UserError(
-            f"{path} has no predictions on a task of {reference.folder}; compare predictions on "
-            "the tasks of the evaluation."
+            f"{path} has no predictions on a task of {reference.folder}; add a file for a task."
         )
     name = path.resolve().stem if path.is_file() else path.resolve().name
     reason = ("", "; predictions do not say why")

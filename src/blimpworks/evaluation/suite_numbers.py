@@ -32,15 +32,16 @@ EFFECTS, EFFECT_NAMES = "effects", "effect_names"
 def _mean_of_groups(rows: pd.DataFrame, levels: Sequence[str]) -> Record:
     """Return the mean of paradigms' accuracies in which the groups of each level count alike.
 
-    With the levels phenomenon and paradigm, it is the mean over phenomena of the means over their
-    paradigms. A paradigm then weighs 1/2 × 1/3 if there are two phenomena, and three paradigms in
-    its phenomenon. ``rows`` have accuracies of paradigms in languages.
+    With the levels phenomenon and paradigm, it is the mean over phenomena of the means over
+    paradigms: of two phenomena, one with three paradigms, these three weigh 1/2 × 1/3. ``rows``
+    have accuracies of paradigms in languages; the levels are columns, the widest first.
     """
     weights = pd.Series(1.0, index=rows.index)
     for depth, level in enumerate(levels):
-        # Rows that are in one group of every wider level share the weight of that group.
+        # The groups of a level share the weight of the wider group that they are in.
         wider_groups = rows.groupby([*levels[:depth]]) if depth else rows.groupby(lambda _: 0)
         weights /= wider_groups[level].transform("nunique")
+    # The rows of a group share the weight of the group.
     weights /= rows.groupby([*levels])["n"].transform("size")
     low, high = weighted_interval(rows, weights.tolist())
     return {"value": float((weights * rows["accuracy"]).sum()), "low": low, "high": high}
@@ -60,15 +61,15 @@ def _rank_correlation(tables: Tables, model: str) -> Record:
     value = float(rated["margin"].corr(rated["rating"], method="spearman"))
     if math.isnan(value):
         return {**NO_VALUE, "n": len(rated)}
-    low, high = correlation_interval(value, len(rated), 1 + value**2 / 2)
+    low, high = correlation_interval(value, len(rated), spread=1 + value**2 / 2)
     return {"value": value, "low": low, "high": high, "n": len(rated)}
 
 
 def items_with_effects(items: Path, judgements: Path, method: str) -> pd.DataFrame:
     """Return one row per item: the columns of the table ``items``, and a column for each effect.
 
-    Effects are in nats, NaN where a model has none. They come from the rows of ``judgements``, the
-    model's table, that are by ``method``. Raises UserError if the judgements have no effects.
+    Effects are in nats, NaN where a model has none. They are read from a model's ``judgements`` by
+    ``method``. Raises UserError if the judgements have no effects.
     """
     rows = read_parquet(judgements, ["item_id", "method", EFFECTS, EFFECT_NAMES]).to_pandas()
     if EFFECTS not in rows:
@@ -133,11 +134,10 @@ def _explained(tables: Tables, model: str, regression: Regression) -> Record:
     groups = table[regression.groups].replace("", None)
     complete = numbers[groups.notna()].dropna()
     without_value: Record = {**NO_VALUE, "n": len(complete)}
-    # More rows are needed than the regression has coefficients: for each control, each product of
-    # two controls, surprisal and the intercept.
     controls = len(regression.controls)
-    products = controls * (controls - 1) // 2
-    if len(complete) <= controls + products + 2:
+    products_of_two = controls * (controls - 1) // 2
+    coefficients = controls + products_of_two + 2  # and those of surprisal and intercept
+    if len(complete) <= coefficients:
         return without_value
     share = people.explained_variance(
         complete[[*regression.outcomes]],
@@ -152,12 +152,11 @@ def _acquisition(tables: Tables, acquisition: Acquisition) -> dict[str, Record]:
     """Return the correlation of models' and children's ages of acquisition of words.
 
     It is one number of a whole training run, and the result is {last checkpoint: number}. ``n``
-    counts the words with both ages. It needs three checkpoints and three words; without them, or if
-    the models are not checkpoints of one run, the value is None.
+    counts the words with both ages. The value is None with fewer than three checkpoints or words,
+    and if the models are not checkpoints of one run.
     """
     models = [*tables.benchmark["languages"]]
-    # How long each checkpoint was trained, read from its label.
-    training: dict[str, float] = {}
+    training: dict[str, float] = {}  # how long a model was trained, as its label says
     for name in models:
         number = training_of(tables.facts["models"][name]["label"])
         if number is not None:
@@ -173,7 +172,8 @@ def _acquisition(tables: Tables, acquisition: Acquisition) -> dict[str, Record]:
     numbers = numbers.assign(training=points["model"].map(training))
     numbers = numbers[numbers[acquisition.surprisal].notna()]
     ages_of_children, ages_of_models = [], []
-    for word, rows in numbers.groupby(points[acquisition.word], sort=False):
+    word_of_row = points.loc[numbers.index, acquisition.word]
+    for word, rows in numbers.groupby(word_of_row, sort=False):
         if len(str(word)) < acquisition.shortest or len(rows) < people.FEWEST:
             continue
         # All rows of a word have the same shares of children; take the first.
@@ -216,16 +216,16 @@ def suite_rows(
         for lang, path in tables.benchmark["items"].items():
             names = read_parquet(Path(path), ["paradigm"])["paradigm"].unique().to_pylist()
             paradigms |= {(lang, name) for name in names}
-        # An age of acquisition is one number of all checkpoints; other numbers are of one model.
-        numbers = _acquisition(tables, task.acquisition) if task.acquisition else {}
+        # The measure "acquisition" is one number of all checkpoints; other numbers are of a model.
+        acquisition = _acquisition(tables, task.acquisition) if task.acquisition else {}
         models: dict[str, Record] = {}
-        for model in numbers or tables.benchmark["languages"]:
+        for model in acquisition or tables.benchmark["languages"]:
             rows_of_model = accuracies[accuracies["model"] == model]
             judged = rows_of_model.loc[rows_of_model["n"] > 0, ["lang", "paradigm"]]
             if {*judged.itertuples(index=False, name=None)} != paradigms:
                 number = NO_VALUE
             elif task.acquisition:
-                number = numbers[model]
+                number = acquisition[model]
             elif task.regression:
                 number = _explained(tables, model, task.regression)
             elif task.measure == "accuracy":

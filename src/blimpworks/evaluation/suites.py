@@ -94,8 +94,8 @@ class Submission(Strict):
     file: str
     """Path of a task's predictions, with {model}, {revision}, {backend} and {folder}."""
     backends: Mapping[str, str]
-    """Text in place of {backend}, by way of scoring: "causal", or an architecture followed by
-    ``scoring.masked.pll`` or ``scoring.seq2seq.form``, such as "masked original"."""
+    """Text in place of {backend}, by way of scoring: "causal"; for other architectures, with the
+    setting ``scoring.masked.pll`` or ``scoring.seq2seq.form``: "masked original"."""
     curves: str = ""
     """Path of words' surprisals at all checkpoints, with {model} and {backend}; empty: none."""
     more: Mapping[Label, str] = Field(default={})
@@ -145,8 +145,8 @@ class Task(Strict):
                 raise ValueError(f"measure {measure!r} and {settings} need each other")
         if self.measure != "accuracy" and self.mean != ("paradigm",):
             raise ValueError(f"measure {self.measure!r} has no mean over groups; leave 'mean' out")
-        nested = [level for level in self.mean if level != "lang"]
-        if nested == ["paradigm", "phenomenon"]:
+        levels_without_lang = [level for level in self.mean if level != "lang"]
+        if levels_without_lang == ["paradigm", "phenomenon"]:
             raise ValueError("mean has paradigm before phenomenon; put the wider group first")
         is_percent = self.measure in ("accuracy", "variance")
         lowest, highest = (0, 100) if is_percent else (-1, 1)
@@ -193,8 +193,8 @@ def suite_file(name: str) -> Path:
     path = path if path.is_file() else REPOSITORY / path
     files = sorted((REPOSITORY / FOLDER).glob("*.yaml"))
     if not path.is_file():
-        with_name = [file for file in files if name in parse_yaml(Suite, file, KIND).names]
-        path = next(iter(with_name), path)
+        files_of_name = [file for file in files if name in parse_yaml(Suite, file, KIND).names]
+        path = files_of_name[0] if files_of_name else path
     if not path.is_file():
         names = sorted(file.stem for file in files)
         close = get_close_matches(name, names, n=1, cutoff=0.5)

@@ -1,7 +1,6 @@
 """Print the report card (``card.Card``) in a terminal, 80 columns wide, readable without colours.
 
-``print_card`` prints all sections; the HTML page has the rows that do not fit. ``compare`` uses
-``say`` and ``table`` too.
+``print_card`` prints all sections; the HTML page has the rows that do not fit.
 """
 
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -19,7 +18,7 @@ from blimpworks.items import ALL
 from blimpworks.scoring.tokens import AlignedWords
 
 LINE_WIDTH, NARROWEST_LINE = 80, 60
-"""Width of lines, and of lines in a terminal that is narrower: it wraps longer lines."""
+"""Widest and narrowest lines [characters]; a narrower terminal wraps them."""
 INDENT = 2
 MOST_LANGUAGES = 12
 """Most languages, or paired tests, to list: those with the lowest accuracies, or p-values."""
@@ -114,7 +113,7 @@ class _Terminal:
 
         Where the columns leave no space for the labels of rows, yield a table for each model.
         """
-        # A list of cells for each column, its heading first; ``zip`` makes rows of them at the end.
+        # The table by columns: lists of a heading (two lines) and cells. They become rows below.
         columns = [["\nn", *(show.counts(row, models) for _, row in rows)]]
         if any(row["skipped"] for _, row in rows):
             columns.append(["\nskipped", *(show.counts(row, models, "skipped") for _, row in rows)])
@@ -128,10 +127,11 @@ class _Terminal:
                 else:
                     cells.append(("–", "", ""))
             cells = cells if ties else [cell[:2] for cell in cells]
+            # One column has the two or three numbers of a model, aligned among themselves.
             widths = [max(map(len, texts)) for texts in zip(*cells, strict=True)]
-            aligned = ["  ".join(map(str.rjust, cell, widths)) for cell in cells]
-            width = len(aligned[0])
-            columns.append([f"{self.label(model, width):>{width}}\n{aligned[0]}", *aligned[1:]])
+            heading, *numbers = ["  ".join(map(str.rjust, cell, widths)) for cell in cells]
+            width = len(heading)
+            columns.append([f"{self.label(model, width):>{width}}\n{heading}", *numbers])
         # Labels are wrapped in the width that the columns of numbers leave.
         used = sum(2 + max(map(len, "\n".join(column).split("\n"))) for column in columns)
         label_width = max(1, self.console.width - used)
@@ -148,7 +148,7 @@ class _Terminal:
         summary_rows = [row for row in totals if row["lang"] in (ALL, MEAN)]
         language_rows = [row for row in totals if row["lang"] not in (ALL, MEAN)]
         left_out = max(0, len(language_rows) - MOST_LANGUAGES)
-        if left_out:
+        if left_out:  # the lowest accuracies are printed; languages without any come last
             language_rows.sort(
                 key=lambda row: min((a["accuracy"] for a in row["models"].values()), default=1.0)
             )
@@ -183,7 +183,6 @@ class _Terminal:
         baselines = ", ".join(f"{name} {show.percent(share)}" for name, share in shares)
         notes = [show.unlike_languages(benchmark)]
         if left_out:
-            # Languages without accuracies are among them.
             notes.append(
                 f"{left_out} more languages, with higher or no accuracies, are on the page."
             )
@@ -199,11 +198,11 @@ class _Terminal:
 
     def rankings(self, rankings: Sequence[Record]) -> None:
         """Print the first ranking near our models, and our ranks in the other rankings."""
-        first, *by_language = rankings
+        first, *other_rankings = rankings
         ranked = first["places"]
         printed = sum(not row["ours"] for row in ranked)
         self.head(f"Among the {printed} models in print: {self.text.language(first['lang'])}")
-        positions_to_show = {0}
+        positions_to_show = {0}  # of the best model, of ours, and of the models around ours
         for position, row in enumerate(ranked):
             if row["ours"]:
                 positions_to_show |= {*range(position - NEIGHBOURS, position + NEIGHBOURS + 1)}
@@ -224,12 +223,12 @@ class _Terminal:
         self.console.print(shown_table)
         for note in first["notes"]:
             self.say(note, "dim")
-        if by_language:
+        if other_rankings:
             ranks = [
                 f"{self.text.language(ranking['lang'])} {show.ranks(ranking)}"
-                for ranking in by_language[:MOST_LANGUAGES]
+                for ranking in other_rankings[:MOST_LANGUAGES]
             ]
-            more = len(by_language) - len(ranks)
+            more = len(other_rankings) - len(ranks)
             end = f"; {more} more on the page." if more else "."
             self.say(f"Ranks by language: {'; '.join(ranks)}{end}")
 
@@ -271,8 +270,8 @@ class _Terminal:
     def sensitivity(self, benchmark: Benchmark) -> None:
         self.head("Accuracy by start of texts")
         rows = []
-        for model, of_model in benchmark["sensitivity"].items():
-            for row in of_model:
+        for model, rows_of_model in benchmark["sensitivity"].items():
+            for row in rows_of_model:
                 first_token = row["first_token"] + (" (used)" if row["own"] else "")
                 accuracy = (show.percent(row["accuracy"]), show.interval(row["low"], row["high"]))
                 n, *flips = (f"{row[key]:,}" for key in ("n", "flips", "flips_beyond"))
@@ -286,11 +285,11 @@ class _Terminal:
         self.say(f"{flips_note}; beyond: flips that rounding does not explain.", "dim")
 
     def block(self, columns: Sequence[AlignedWords], signs: Sequence[str]) -> None:
-        """Print aligned words above their log-probabilities; those that differ are in brackets."""
+        """Print aligned words above their log-probabilities; differing words are in brackets."""
         line_width = self.console.width - 3 * INDENT
-        # Columns that fit on a line, each with its texts, log-probabilities and width.
+        # Lines of columns: (words, texts to print, log-probabilities to print, width).
         lines: list[list[tuple[AlignedWords, list[str], list[str], int]]] = []
-        used = line_width
+        used = line_width  # as if a line were full, so that the first column begins a line
         for column in columns:
             form = "[{}]" if column["differs"] else "{}"
             texts = [form.format(word["text"]) if word else "" for word in column["words"]]
@@ -340,7 +339,7 @@ class _Terminal:
             name = "" if side["name"] in show.WORST_SIDES else f"{side['name']}: "
             line = f"{sign} {name}{side['text']}  ({show.nats(side['logprob'])})"
             self.say(line, indent=INDENT)
-        # One block has the words of both sides of a pair; else each side has a block.
+        # A single block has the words of both sides of a pair; otherwise a side has one block.
         signs_of_blocks = [signs] if len(item["blocks"]) == 1 else [[sign] for sign in signs]
         for block, signs_of_block in zip(item["blocks"], signs_of_blocks, strict=True):
             self.block(block, signs_of_block)
@@ -371,7 +370,7 @@ class _Terminal:
         headings, lines = self.text.suite_table(suite)
         # Columns that do not fit beside the others follow in a table below.
         for first in range(1, len(headings), MOST_COLUMNS):
-            rows = [[c[0], *c[first : first + MOST_COLUMNS]] for c in (headings, *lines)]
+            rows = [[line[0], *line[first : first + MOST_COLUMNS]] for line in (headings, *lines)]
             block = table(rows[0], rows[1:])
             for column in block.columns:
                 column.no_wrap = False  # Long names of models would leave no space for the tasks.

@@ -52,7 +52,7 @@ class Cell:
     printed: bool = True
     """False for a number that appears only in the text of another cell."""
     stands_for: tuple[str, str] | None = None
-    """Row and column of the number in the paper, if they are not ``row`` and ``column``."""
+    """Row and column of the number in print; None if they are ``row`` and ``column``."""
     ties: int | None = None
     """Ties among the ``n`` judged pairs of an accuracy."""
 
@@ -64,7 +64,7 @@ class Labels:
     ``languages`` are {code: printed name}, and ``models`` {model: printed name}, in print order.
     ``models`` and the judging ``method`` are empty for exhibits without models. ``facts`` are the
     values that the exhibit's spec requests, by name. ``left_out`` are models of the campaign that
-    the exhibit does not show. ``items`` is the origin of the items, if there are several origins.
+    the exhibit does not show. ``items`` is a phrase on the origin of the items; it may be empty.
     """
 
     languages: Mapping[str, str]
@@ -89,11 +89,11 @@ class Section:
 class Exhibit:
     """A finished exhibit: cells, caption, and the layout of a table or the plot of a figure.
 
-    ``stub`` has columns of texts before the numbers (such as ISO code and n), and ``remarks``
-    columns of texts after them, both as {row: {column: text}}. ``bold`` has the (row, column) of
-    cells in bold. ``heads`` maps a column to the two lines of its heading. ``widths`` maps a column
-    of running text to its width, as a share of the line. Raises UserError when two cells have the
-    same row and column.
+    ``row_title`` is the heading of the row names. ``stub`` has columns of texts before the numbers
+    (such as ISO code and n), and ``remarks`` has columns of texts after the numbers: {row: {column:
+    text}}. ``bold`` has the (row, column) of cells in bold. ``heads`` maps a column to the upper
+    and the lower line of its heading. ``widths`` maps a column of running text to its width, as a
+    share of the line. Raises UserError when two cells have the same row and column.
     """
 
     title: str
@@ -108,9 +108,9 @@ class Exhibit:
     widths: dict[str, float] = field(default_factory=dict)
     sections: Sequence[Section] = ()
     named: bool = True
-    """False if the stub identifies the rows, so that no row names are printed."""
+    """Whether row names are printed; False if the stub tells rows apart."""
     textual: bool = False
-    """True if the cells are texts, also in the CSV file."""
+    """True if the cells are texts, so that the CSV file has texts in place of numbers."""
     written_in: dict[tuple[str, str], str] = field(default_factory=dict)
     """{(row, column) of a text in cells, stub or remarks: its language (BCP 47)}."""
 
@@ -139,8 +139,7 @@ class Exhibit:
     def layout(self, attribute: str = "text") -> pd.DataFrame:
         """Return a data frame with row names, stub, cells, and remarks, in this order of columns.
 
-        ``attribute``: "text" for texts of printed cells, or "value" for values of all cells. Raises
-        UserError when two columns have the same name.
+        ``attribute``: "text" of printed cells, or "value" of all. Raises UserError for equal names.
         """
         cells = [cell for cell in self.cells if cell.printed or attribute != "text"]
         rows = list(dict.fromkeys(cell.row for cell in cells))
@@ -196,11 +195,12 @@ class SheetColumn:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Rows of texts under headings; ``headed`` is False if it repeats the last sheet's headings."""
+    """Rows of texts under headings."""
 
     columns: tuple[SheetColumn, ...]
     body: list[list[Entry]]
     headed: bool = True
+    """False if the columns are those of the sheet above, so that no headings are printed."""
 
 
 def sheets(exhibit: Exhibit) -> list[Sheet]:
@@ -208,9 +208,8 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
     if exhibit.figure is not None and not exhibit.cells:
         return []
     frame = exhibit.layout()
-    frame = frame.set_index(frame.columns[0])
-    rows = {row: row for row in frame.index}
-    every_row = Section(exhibit.row_title, rows, list(frame.columns))
+    frame = frame.set_index(frame.columns[0])  # the row names
+    whole_table = Section(exhibit.row_title, {r: r for r in frame.index}, list(frame.columns))
     indices = {(cell.row, cell.column): index for index, cell in enumerate(exhibit.cells)}
 
     # Columns of stub and remarks that hold only numbers are aligned as numbers.
@@ -220,8 +219,8 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
             texts_by_column[name] = texts_by_column.get(name, "") + text
     is_numeric = {name: text.isdecimal() for name, text in texts_by_column.items()}
     section_sheets: list[Sheet] = []
-    columns_before: Sequence[str] | None = None
-    for section in exhibit.sections or [every_row]:
+    columns_above: Sequence[str] | None = None  # of the sheet above
+    for section in exhibit.sections or [whole_table]:
         columns = [SheetColumn("", section.title, names=True)] if exhibit.named else []
         for name in section.columns:
             upper, lower = exhibit.heads.get(name, ("", name))
@@ -231,7 +230,7 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
         body = []
         for row, row_name in section.rows.items():
             entries = [Entry(row_name)] if exhibit.named else []
-            # A row of a section that has no cells at all is a heading: it has no dashes.
+            # A row without any cell is a heading inside a section: it has no dashes.
             absent = ABSENT_CELL if row in frame.index else ""
             for name in section.columns:
                 key = (row, name)
@@ -240,9 +239,9 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
                 is_bold, lang = key in exhibit.bold, exhibit.written_in.get(key)
                 entries.append(Entry(text, indices.get(key), is_bold, lang))
             body.append(entries)
-        headed = list(section.columns) != columns_before
+        headed = list(section.columns) != columns_above
         section_sheets.append(Sheet(tuple(columns), body, headed))
-        columns_before = list(section.columns)
+        columns_above = list(section.columns)
     return section_sheets
 
 
@@ -298,8 +297,7 @@ def language_tag(lang: str) -> str:
     >>> language_tag("zho"), language_tag("aln")
     ('zh', 'aln')
     """
-    # Few commands need it, and it takes a while to import.
-    import langcodes
+    import langcodes  # slow, and few commands need it
 
     return str(langcodes.standardize_tag(lang))
 
@@ -316,9 +314,9 @@ def one_line(text: str) -> str:
 
 
 def isolated(text: str, before: str, after: str) -> str:
-    """Put a text between two marks if its first letter is written from right to left.
+    """Put a text between the marks ``before`` and ``after`` if its first letter is right-to-left.
 
-    Unicode derives the direction of a line from its first letter.
+    Without such marks, Unicode gives the line around the text the direction of this letter.
     """
     directions = (unicodedata.bidirectional(c) for c in text)
     first = next((direction for direction in directions if direction in ("L", "R", "AL")), "L")

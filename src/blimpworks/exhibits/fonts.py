@@ -20,8 +20,9 @@ log = logging.getLogger(__name__)
 HOUSE = ("DejaVu Sans",)
 """Fonts of all figures."""
 SCRIPTS = read_yaml(Path(__file__).with_name("fonts.yaml"), "fonts by script")
-"""Font families to try first, and Debian packages of fonts, by script."""
+"""Font families and Debian packages of fonts, by script."""
 PREFERRED: dict[str, list[str]] = SCRIPTS["preferred"]
+"""Font families to try first, by script: {"ARABIC": ["Amiri", …], …}."""
 WANTED = "fonts_to_install"
 """Key in a job's provenance record, for Debian packages of the fonts that the job lacked."""
 NORMAL = "normal"
@@ -63,7 +64,7 @@ def font_for(texts: Iterable[str]) -> str | None:
     ranks = {family: rank for rank, family in enumerate((*PREFERRED.get(script, ()), *HOUSE))}
     for is_second_try in (False, True):
         if is_second_try:
-            # Add fonts that were installed since matplotlib last listed them.
+            # Add fonts that were installed after matplotlib made its list of fonts.
             font_files = {font.fname for font in font_manager.fontManager.ttflist}
             for path in font_manager.findSystemFonts():
                 if path not in font_files and Path(path).suffix.lower() in (".ttf", ".otf"):

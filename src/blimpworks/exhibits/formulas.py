@@ -45,7 +45,7 @@ class Formula:
 
 
 class Notation(NamedTuple):
-    """Text of a parameter's value in a sentence, with functions that write and read the text."""
+    """Functions that write a parameter's value in a sentence, and read it from a sentence."""
 
     pattern: str
     """Regular expression, without groups, that matches each result of ``write``."""
@@ -57,14 +57,15 @@ PLAIN_NOTATION = Notation(
     r"\S+",
     lambda value: repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value),
 )
-"""Notation that writes words, numbers (all digits) and formulas; ``NOTATIONS`` read them."""
+"""Notation that writes words, numbers (2 for 2.0) and formulas; ``NOTATIONS`` read them by type."""
 PHRASE = Notation(".+")  # texts with spaces
 
 
-def choice(values: Mapping[str, Any]) -> Notation:
+def choice(value_by_name: Mapping[str, Any]) -> Notation:
     """Make the notation of a parameter with few values: {name in sentences: value}."""
-    names = {value: name for name, value in values.items()}
-    return Notation("|".join(map(re.escape, values)), names.__getitem__, values.__getitem__)
+    name_by_value = {value: name for name, value in value_by_name.items()}
+    pattern = "|".join(map(re.escape, value_by_name))
+    return Notation(pattern, name_by_value.__getitem__, value_by_name.__getitem__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +84,11 @@ class Template(Generic[Arguments]):
         return inspect.signature(self.function)
 
     def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Formula:
-        """Return the formula with these values of its function's parameters, except the rows."""
-        bound = self._signature.bind(None, *args, **kwargs)
+        """Return the formula; the arguments are the function's parameters after the rows."""
+        bound = self._signature.bind(None, *args, **kwargs)  # None in place of rows
         bound.apply_defaults()
-        values = dict([*bound.arguments.items()][1:])  # without the rows
+        _rows, *parameters = bound.arguments.items()
+        values = dict(parameters)
         as_printed, texts = self.takes_as_printed, {}
         for name, value in values.items():
             texts[name] = self.notations.get(name, PLAIN_NOTATION).write(value)
@@ -179,8 +181,7 @@ def select_rows(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
 @cache
 def declared() -> tuple[Formula | Template[Any], ...]:
     """Return each formula and template once, without formulas that templates have made."""
-    # A command's digest covers imports by statement, not these imports by text. This is safe: cells
-    # are rebuilt when their formulas change.
+    # Digests of code miss modules imported by name, but cells are rebuilt if their formulas change.
     names = chain.from_iterable(paper.formulas for paper in papers().values())
     modules = [sys.modules[__name__], *map(import_module, names)]
     values = {id(value): value for module in modules for value in vars(module).values()}
@@ -200,7 +201,7 @@ def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Nota
     types = get_type_hints(template.function)
     notations: dict[str, Notation] = {}
     pattern = ""
-    for text, name, _, _ in Formatter().parse(template.text):
+    for text, name, _, _ in Formatter().parse(template.text):  # ("mean of ", "column", "", None)
         pattern += re.escape(text)
         if name in notations:
             pattern += f"(?P={name})"  # the same value again
@@ -216,11 +217,12 @@ def formulas_of(sentence: str) -> list[Formula]:
     for template in (value for value in declared() if isinstance(value, Template)):
         pattern, notations = _reader(template)
         if match := pattern.fullmatch(sentence):
-            # A UserError says that a nested formula does not exist.
+            # A text that matches by chance may be no sentence of a formula: then ``formula_of``,
+            # which reads a formula as parameter, raises UserError.
             with suppress(UserError):
                 values = {name: notation.read(match[name]) for name, notation in notations.items()}
                 candidates.append(template(**values))
-    # A pattern may match a text that the formula would write in another way, such as 1.0 for 1.
+    # A pattern also matches texts that the formula does not write, such as 1.0 for 1.
     return [formula for formula in candidates if formula.sentence == sentence]
 
 
@@ -236,8 +238,8 @@ def formula_of(sentence: str) -> Formula:
     return matches[0]
 
 
-# Declared last, because a formula as a parameter is read by ``formula_of``.
-NOTATIONS: dict[Any, Notation] = {  # by the parameter's type
+# By the parameter's type. It comes last in this module, because it refers to ``formula_of``.
+NOTATIONS: dict[Any, Notation] = {
     int: Notation(r"\d+", read=int),
     float: Notation(r"[\d.]+(?:e-?\d+)?", read=float),
     str: Notation(r"\S+"),

@@ -48,7 +48,7 @@ Escape = Callable[[str], str]
 
 
 def _head_rows(columns: Sequence[SheetColumn], width: int, escape: Escape) -> Iterator[str]:
-    """Yield the rows of a heading in HTML, with empty cells up to ``width`` columns."""
+    """Yield the one or two rows of a heading in HTML, with empty cells up to ``width`` columns."""
     padding = "<td></td>" * (width - len(columns))
     if any(column.upper for column in columns):
         cells = []
@@ -66,7 +66,7 @@ def _head_rows(columns: Sequence[SheetColumn], width: int, escape: Escape) -> It
 
 
 Show = Callable[[Entry, int], tuple[Mapping[str, object], str]]
-"""Function of an entry and the index of its cell; returns attributes and content of the ``td``."""
+"""Function of an entry and its index in ``Exhibit.cells``; returns attributes and content of td."""
 
 
 def in_bold(entry: Entry, escape: Escape = escape) -> str:
@@ -85,16 +85,16 @@ def table_html(
 ) -> str:
     """Return the ``table`` element: a body for each sheet, with headings where they change.
 
-    A cell's ``td`` has its index as ``data-cell``, and the attributes that ``show`` returns. With
-    ``wide_names``, a name spans its row if it is the only text. The element is well-formed XML.
+    The ``td`` of a number has the index of the cell as ``data-cell``, and the attributes that
+    ``show`` returns. With ``wide_names``, a name without numbers spans the row. The table is XML.
     """
     width = max((len(sheet.columns) for sheet in printed_sheets), default=0)
     groups = []
     for number, sheet in enumerate(printed_sheets):
-        heads = _head_rows(sheet.columns, width, escape)
+        head_rows = [*_head_rows(sheet.columns, width, escape)]
         if not number:
-            groups.append(f"<thead>{''.join(heads)}</thead>")
-        rows = [*heads] if number and sheet.headed else []
+            groups.append(f"<thead>{''.join(head_rows)}</thead>")
+        rows = head_rows if number and sheet.headed else []
         for entries in sheet.body:
             is_name_only = all(e.cell is None and not e.text.strip() for e in entries[1:])
             # The first entry is a name unless the exhibit has no row names.
@@ -109,14 +109,14 @@ def table_html(
                     name = element("th", escape(entry.text), {"scope": "row", "dir": "auto"})
                     cells.append(name if entry.text else "<td></td>")
                     continue
-                added: Mapping[str, object] = {}
+                td: dict[str, object] = {"class": "n" if column.right else None}
                 content = in_bold(entry, escape)
                 if entry.cell is not None:
-                    added, content = show(entry, entry.cell)
-                marks = {"class": "n" if column.right else None, "data-cell": entry.cell, **added}
+                    attributes_of_cell, content = show(entry, entry.cell)
+                    td |= {"data-cell": entry.cell, **attributes_of_cell}
                 auto = None if column.right else "auto"  # the browser finds the direction
-                marks["dir"] = direction(entry.text) if entry.lang else auto
-                cells.append(element("td", content, {**marks, "lang": entry.lang}))
+                td["dir"] = direction(entry.text) if entry.lang else auto
+                cells.append(element("td", content, {**td, "lang": entry.lang}))
             # Sections may have fewer columns than the widest one.
             padding = "<td></td>" * (width - len(entries))
             rows.append(f"<tr>{''.join(cells)}{padding}</tr>")
@@ -148,7 +148,7 @@ def html_text(exhibit: Exhibit, picture: str = "") -> str:
 
 # LaTeX, for a page of one column or two
 
-# Preamble of tables with texts in several scripts.
+# Lines before tables with texts in several scripts: advice, and a macro for right-to-left texts.
 SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that have them (Noto).
 % With babel, in the preamble: \usepackage[bidi=basic]{babel} \babelprovide[import]{urdu}
 % \babelfont[urdu]{rm}{Amiri} \newcommand{\righttoleft}[1]{\foreignlanguage{urdu}{#1}}
@@ -161,7 +161,7 @@ NARROW, WIDE = 4, 7
 """Most columns of a table as wide as one column of a page, and of a table in ``\\small`` type."""
 TEXT_COMMANDS = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "|": "bar"}
 TEXT_COMMANDS |= {"<": "less", ">": "greater", "␣": "visiblespace"}
-"""LaTeX's commands for characters, such as ``\\textbackslash``, without "text"."""
+"""LaTeX's commands for characters, without the "text" before them (``\\textbackslash``)."""
 # {character: LaTeX}
 LATEX_ESCAPES = (
     {c: f"\\{c}" for c in "&%$#_{}"}
@@ -185,7 +185,7 @@ def _latex(text: str) -> str:
 
 def _decimal_column(texts: Iterable[str]) -> str | None:
     """Return a siunitx column type, or None if a text is no number or no number has decimals."""
-    # The type of -12.5 is S[table-format=-2.1].
+    # The type for $-$12.5 and 3.5 is S[table-format=-2.1].
     printed = [text for text in texts if text not in NO_NUMBER]
     numbers = [number for text in printed if (number := DECIMAL.fullmatch(text))]
     decimals = max((len(n["decimals"] or "") for n in numbers), default=0)
@@ -205,7 +205,7 @@ def _latex_row(texts: Sequence[str], alignments: Sequence[str]) -> str:
     for text, alignment in zip(texts, alignments, strict=False):
         cell = text
         if alignment.startswith("S"):
-            # Column of numbers, aligned at the decimal point; other texts need braces.
+            # siunitx reads -12.5, or \bfseries -12.5 if bold; other texts need braces.
             cell = f"{{{text}}}" if text else ""
             if number := DECIMAL.fullmatch(text):
                 weight = r"\bfseries " if number["bold"] else ""
@@ -213,7 +213,7 @@ def _latex_row(texts: Sequence[str], alignments: Sequence[str]) -> str:
                 point = f".{number['decimals']}" if number["decimals"] else ""
                 cell = f"{weight}{minus}{number['whole']}{point}"
         elif alignment.startswith(">"):
-            # Lines of running text may end within names like ``anaphor_gender``.
+            # In a column of running text, lines may break after "_" in names (anaphor_gender).
             cell = text.replace(r"\_", r"\_\allowbreak{}")
         cells.append(cell)
     line = " & ".join(cells)
@@ -226,12 +226,12 @@ def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> l
         if number:
             lines.append(r"\midrule")
         if sheet.headed and any(column.upper for column in sheet.columns):
-            # Upper headings span their columns, with a rule below.
+            # Upper headings span their columns, with a rule below each; ``first`` counts from 1.
             cells, rules, first = [], [], 1
             for upper, group in groupby(sheet.columns, key=lambda column: column.upper):
                 span = len(list(group))
-                spanning = rf"\multicolumn{{{span}}}{{c}}{{{upper}}}"
-                cells.append(spanning if upper else "& " * (span - 1))
+                empty_cells = "& " * (span - 1)
+                cells.append(rf"\multicolumn{{{span}}}{{c}}{{{upper}}}" if upper else empty_cells)
                 rules += [rf"\cmidrule(lr){{{first}-{first + span - 1}}}"] if upper else []
                 first += span
             lines += [" & ".join(cells) + r" \\", "".join(rules)]
@@ -245,7 +245,7 @@ def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> l
 def latex_text(exhibit: Exhibit) -> str:
     """Return the table in LaTeX, split into tables of at most ``MOST_ROWS`` rows.
 
-    They need the packages booktabs, array, siunitx and adjustbox.
+    LaTeX needs the packages booktabs, array, siunitx and adjustbox for it.
     """
 
     def escape(text: str) -> str:
@@ -262,7 +262,7 @@ def latex_text(exhibit: Exhibit) -> str:
             alignments.append(rf">{{\raggedright\arraybackslash}}p{{{column.width:g}\linewidth}}")
         elif column.right:
             rows = (entries for sheet in printed_sheets for entries in sheet.body)
-            texts = (entries[index].text for entries in rows if entries[index:])
+            texts = (entries[index].text for entries in rows if index < len(entries))
             alignments.append(_decimal_column(texts) or "r")
         else:
             alignments.append("l")
@@ -285,13 +285,12 @@ def latex_text(exhibit: Exhibit) -> str:
 
 
 def _pages(printed_sheets: Sequence[Sheet]) -> Iterator[list[Sheet]]:
-    """Yield the sheets of each page: at most ``MOST_ROWS`` rows, and headings at the top."""
+    """Yield the sheets of each page: at most ``MOST_ROWS`` rows; the first sheet has headings."""
     page: list[Sheet] = []
     free_rows = MOST_ROWS
     for sheet in printed_sheets:
         rows = sheet.body
-        # Fill pages, until the last rows of the sheet leave a page open.
-        while len(rows) > free_rows:
+        while len(rows) > free_rows:  # cut the sheet where the page is full
             if free_rows:
                 page.append(replace(sheet, body=rows[:free_rows], headed=sheet.headed or not page))
             yield page
@@ -307,15 +306,16 @@ PNG_DPI = 300
 MARGIN = 0.1
 """Margin of figures, in inches."""
 MARKDOWN_SIGNS = "\\|*_`<&~[]"
-# Characters where they are markup in Markdown or its formulas; "_" inside a word is not.
+# Characters that would be markup of Markdown or of formulas: "*" before a word, but not in "2 * 3".
 MARKUP = re.compile(
     r"""[|`] | [\\](?=[!-/:-@\[-`{-~]) | <(?=[a-z/!?]) | &(?=\#?\w+;) | \$(?=.*\$) | \*(?=\w)
     | (?<![^\W_])\*(?=\S) | (?<![^\W_])_ | _(?![^\W_]) | ~(?=~) | \[(?=[^\]]*\]\()""",
     re.IGNORECASE | re.VERBOSE,
 )
 RIGHT_TO_LEFT, END_OF_ISOLATE = "\u2067", "\u2069"
-# Salt and dates are fixed, so that a rerun gives the same bytes. Journals refuse Type 3 fonts,
-# hence 42 (TrueType).
+"""Unicode's marks before and after a right-to-left text in a line."""
+# Without dates, and with a fixed salt for ids in SVG, a rerun gives the same bytes. PDF has fonts
+# of type 42 (TrueType), because journals refuse type 3.
 FILE_SETTINGS: dict[Any, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none"}
 FILE_SETTINGS |= {"svg.hashsalt": "blimpworks", "text.parse_math": False}
 METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}, "svg": {"Date": None}}
@@ -343,13 +343,13 @@ def markdown_text(exhibit: Exhibit) -> str:
 
     printed_sheets = layout.in_notation(layout.sheets(exhibit), escape, "**{}**".format)
     columns = printed_sheets[0].columns
-    # A single upper heading repeats the title, so leave it out. It stays if a column is named by
-    # both lines ("Accuracy by token"), or if lower headings are equal.
+    # If all columns have the same upper heading, it repeats the title, so leave it out. But lower
+    # headings may need it: if two are equal, or if a column's name is "UPPER LOWER".
     heads = exhibit.heads.items()
     is_in_names = any(upper and f"{upper} {lower}" == name for name, (upper, lower) in heads)
-    is_distinct = len({column.lower for column in columns}) == len(columns)
+    has_distinct_lowers = len({column.lower for column in columns}) == len(columns)
     uppers = {column.upper for sheet in printed_sheets for column in sheet.columns} - {""}
-    if is_distinct and not is_in_names and len(uppers) == 1:
+    if has_distinct_lowers and not is_in_names and len(uppers) == 1:
         columns = tuple(replace(column, upper="") for column in columns)
     rows: list[list[str]] = []
     for number, sheet in enumerate(printed_sheets):
@@ -360,9 +360,9 @@ def markdown_text(exhibit: Exhibit) -> str:
     # Sections may have fewer columns than the widest one.
     width = max(len(sheet.columns) for sheet in printed_sheets)
     padded = [row + [""] * (width - len(row)) for row in rows]
-    missing = width - len(columns)
-    headings = [column.heading for column in columns] + [""] * missing
-    alignments = ["right" if column.right else "left" for column in columns] + ["right"] * missing
+    added = width - len(columns)  # columns that the first section does not have
+    headings = [column.heading for column in columns] + [""] * added
+    alignments = ["right" if column.right else "left" for column in columns] + ["right"] * added
     frame = pd.DataFrame(padded, columns=headings)
     table = frame.to_markdown(index=False, colalign=alignments, disable_numparse=True)
     return f"# {_markdown(exhibit.title)}\n\n{table}\n\n{_markdown(exhibit.caption)}\n"
@@ -390,6 +390,7 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
 
         with mpl.rc_context(FILE_SETTINGS):
             take_literally(exhibit.figure)
+            # Arrange the figure once, so that all files have the same layout and bounds.
             exhibit.figure.draw_without_rendering()
             exhibit.figure.set_layout_engine(None)
             bounds = exhibit.figure.get_tightbbox().padded(MARGIN)

@@ -1,10 +1,10 @@
 """Read input tables, and make cells from them, for the exhibits of all papers.
 
-An exhibit is a table or figure; a cell is one of its numbers, with its formula and the rows that
-the formula gets. ``read_accuracies`` and ``accuracy_cell`` make cells of accuracies that a campaign
+An exhibit is a table or figure. A cell is a number of an exhibit, with the formula that computes
+it, and a filter (``where``: {column: value or list of values}) of the rows that the formula is
+applied to. ``read_accuracies`` and ``accuracy_cell`` make cells of accuracies that a campaign
 measured. ``read_printed`` and ``printed_cells`` make cells of numbers that the paper prints (rows
-of ``PublishedRow``), so that the same exhibit can be built from these. ``formula_cell`` makes a
-cell from any table. ``where`` selects rows: {column: value or list of values}.
+of ``PublishedRow``), for the same exhibit. ``formula_cell`` makes a cell from any table.
 """
 
 import math
@@ -46,8 +46,8 @@ def read_plain(
     return rows.astype(dict.fromkeys(rows.select_dtypes("category"), object))
 
 
-@cache  # by the time of the last change, so that a changed file is read again
-def _printed(path: Path, _changed: int) -> list[dict[str, Any]]:
+@cache  # The second argument makes a changed file be read again.
+def _printed(path: Path, _time_of_change: int) -> list[dict[str, Any]]:
     return [row.model_dump() for row in read_rows(PublishedRow, path)]
 
 
@@ -74,8 +74,8 @@ def formula_cell(
 ) -> Cell:
     """Make a cell at ``position`` with the value of a formula on the rows that ``where`` selects.
 
-    ``source`` is the name of the table of ``rows``. ``form`` is the text's format, such as ".1f";
-    without "f", the number is cut to an integer. ``more`` are further fields of the cell.
+    ``source`` is the name of the table of ``rows``. ``form`` is the format of the text: "," for
+    integers such as 12,000, or ".1f". ``more`` are further fields of the cell.
     """
     value = formula(select_rows(rows, where))
     number = value if form.endswith("f") else int(value)
@@ -101,8 +101,7 @@ def printed_cells(
 ) -> list[Cell]:
     """Make cells of all ``printed`` numbers, in the order of ``rows`` and ``columns``.
 
-    ``rows`` and ``columns`` are {key: printed name}. Raises UserError when a number has another row
-    or column.
+    ``rows`` and ``columns`` are {key: printed name}. Raises UserError for a number of another key.
     """
     for axis, names in (("row", rows), ("column", columns)):
         unknown = printed[~printed[axis].isin([*names])]
@@ -120,7 +119,7 @@ def printed_cells(
 
 
 def printed_text_cell(row: pd.Series, position: Place) -> Cell:
-    """Make a cell that shows a printed text."""
+    """Make a cell that shows a printed text; the value 1, the number of texts, stands for it."""
     where = {key: row[key] for key in PRINTED_KEYS}
     stands_for = (row["row"], row["column"])
     return Cell(*position, 1, row["text"], ROW_TEXT, "published", where, stands_for=stands_for)
@@ -135,7 +134,7 @@ def printed_bold(printed: pd.DataFrame) -> set[Place]:
 def best_of_each(
     cells: Sequence[Cell], among: set[str], by: str = "row", digits: int = 1
 ) -> set[Place]:
-    """Return (row, column) of the highest printed cell of each row; equal cells are all returned.
+    """Return (row, column) of the highest printed cells of each row; several if they are equal.
 
     Only cells of the columns ``among`` are compared. If ``by`` is "column", return the highest cell
     of each column, among cells of the rows ``among``. Values are rounded to ``digits`` decimals.
@@ -184,7 +183,7 @@ ACCURACY_KEYS = ("benchmark", "lang", "method", "model", "phenomenon", "paradigm
 
 
 def by_method(rows: pd.DataFrame, method: str, fallback: str | None = None) -> pd.DataFrame:
-    """Return the rows of a method; for models without such rows, those of the ``fallback``."""
+    """Return the rows of a method; for models without such rows, the rows of ``fallback``."""
     has_method = rows["method"] == method
     has_fallback = rows["method"] == fallback
     return rows[has_method | (has_fallback & ~rows["model"].isin(rows["model"][has_method]))]
@@ -245,10 +244,10 @@ def accuracy_cell(
 ) -> Cell:
     """Make the cell of an accuracy in percent that a formula computes from ``rows``.
 
-    If all rows have a number of judgements, the cell has a 95 % ``interval``. "pooled" is Wilson's
-    over all judgements. "mean" is that of the rows' mean with ``weights`` (default: equal), and
-    needs rows of one model. With ``ties`` the cell has the number of ties. ``keys`` are columns
-    that identify rows of the table ``source``. ``fields`` are other fields of the cell.
+    If all rows have numbers of judgements and intervals, the cell has a 95 % ``interval``:
+    "pooled", Wilson's over all judgements; or "mean", the interval of the mean of the rows with
+    ``weights`` (equal by default), for rows of one model. With ``ties``, the cell has their count.
+    ``keys`` are columns that identify rows of ``source``. ``fields`` are other fields of the cell.
     """
     value = formula(rows)
     if bool(rows[["n", "low"]].notna().all(axis=None)):
@@ -284,10 +283,7 @@ class Recomputation:
     """{name: rows or columns} of lists that ``of`` can name in braces, such as ``{models}``."""
 
     def cell(self, row: pd.Series, title: str, printed: pd.DataFrame) -> Cell:
-        """Make the cell of a printed number from other printed numbers.
-
-        Raises UserError when the row's formula or ``of`` is faulty.
-        """
+        """Make the cell of a printed number from other ones. Raises UserError for a faulty row."""
         subject = "printed number " + "/".join(row[key] for key in PRINTED_KEYS)
         formulas = {formula.sentence: formula for formula in self.formats}
         if row["formula"] not in formulas:
@@ -296,10 +292,9 @@ class Recomputation:
                 f"{', '.join(map(repr, formulas))}."
             )
         formula = formulas[row["formula"]]
-        # In EXHIBIT/ROWS/COLUMNS, each is a key, several keys with "; " between them, the name of a
-        # list in braces, or "*" for any.
         where: dict[str, Any] = {}
         for column, text in zip(PRINTED_KEYS, row["of"].split("/"), strict=True):
+            # EXHIBIT, ROWS or COLUMNS: a key, "KEY; KEY", "{NAME OF A LIST}", or "*" for any.
             list_name = re.fullmatch(r"\{(.+)\}", text)
             keys = text.split("; ")
             if list_name:
@@ -324,7 +319,7 @@ def printed_statements(
     compute: Callable[[Place, str], Cell | None] = lambda position, title: None,
     exhibit: str = "text",
 ) -> tuple[list[Cell], str]:
-    """Return cells of printed and recomputed numbers in running text, and the errors in print.
+    """Return cells of printed and recomputed numbers in running text, and the errors of the paper.
 
     ``compute`` gets (row, column) and title of a number without a formula. It returns the
     recomputed cell, or None if the number cannot be recomputed. The errors are one sentence for a

@@ -77,8 +77,7 @@ def colours(count: int) -> list[str]:
 def family_looks(families: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Return {family of models: (colour, marker)}, first for ``FAMILIES``, then for ``families``.
 
-    The first seven families have the first marker in seven colours, the next seven the second
-    marker, and so on.
+    Seven families have the first marker in seven colours, the next seven the second marker, ….
     """
     looks = {}
     for number, family in enumerate(dict.fromkeys([*FAMILIES, *families])):
@@ -107,13 +106,13 @@ def label_ends(axes: Axes, ends: Mapping[str, tuple[float, str]], gap: float) ->
     ``ends`` are {name of a line: (height of its end, colour)}; ``gap`` is the least distance of two
     names. Heights and gap are in units of the y axis.
     """
-    # From the lowest to the highest, move a name up if the one below leaves it no room.
+    # From the lowest to the highest name, move a name up if the name below it is too near.
     names = sorted(ends, key=lambda name: ends[name][0])
     heights: list[float] = []
     for name in names:
         height, _ = ends[name]
         heights.append(max(height, heights[-1] + gap) if heights else height)
-    # If the highest name is now above the axes, move all down.
+    # If the highest name is now above the axes, move all names down.
     excess = max(heights[-1] - axes.get_ylim()[1], 0) if heights else 0
     for name, height in zip(names, heights, strict=True):
         axes.annotate(
@@ -142,9 +141,10 @@ INTERVALS: dict[str, Any] = {
 """Options of seaborn for the three rows of a cell from ``with_ends``: value, low and high."""
 BARS = INTERVALS | {"saturation": 1, "linewidth": 0.4}
 BARS |= {"err_kws": {"color": "black", "linewidth": 0.8}}
+"""Options of ``seaborn.barplot``."""
 POINTS = INTERVALS | {"linestyle": "none", "markersize": 4.5, "markeredgewidth": 0}
 POINTS |= {"err_kws": {"linewidth": 1}}
-"""Options of ``seaborn.barplot`` and ``seaborn.pointplot``."""
+"""Options of ``seaborn.pointplot``."""
 
 MOST_TICKS = 100
 """Ticks of a logarithmic axis that are created before drawing: more than any figure shows."""
@@ -153,8 +153,8 @@ MOST_TICKS = 100
 def take_literally(figure: Figure) -> None:
     """Let matplotlib show all texts of a figure literally: "$x$" with its signs, not as a formula.
 
-    Numbers on logarithmic axes are excepted, because matplotlib writes powers as formulas. It
-    creates the labels of ticks only when it draws, so they are created here.
+    Numbers on logarithmic axes are excepted, because matplotlib writes powers as formulas. Their
+    labels exist only after ``get_major_ticks`` and ``get_minor_ticks`` have created them.
     """
     for text in figure.findobj(Text):
         text.set_parse_math(False)

@@ -1,8 +1,8 @@
 """Draw texts, boxes and arrows in figures that are diagrams, in points from the top left corner.
 
-A drawing function gets a ``Pen`` and runs twice. The first pen has no axes and only measures, which
-gives the height of the figure. The second pen, from ``canvas``, draws. A text in one style is a
-``Run``; a line of text has several runs, such as a word in bold and the words around it.
+A drawing function is called twice. It first gets a ``Pen`` without axes, which only measures, so
+that the height of the figure is known. The second pen, from ``canvas``, draws. A text in one style
+is a ``Run``; a line of text has several runs, such as a word in bold and the words around it.
 """
 
 import unicodedata
@@ -58,8 +58,8 @@ def text_size(
 class Run:
     """A text in one style, such as a word in bold; ``size`` is the font size in points.
 
-    A ``glued`` run has no space before it, and shares the line of the previous run if it fits.
-    ``families`` are fonts in order of preference.
+    A ``glued`` run has no space before it, such as a comma after a word in bold. It stays on the
+    line of the previous run if it fits. ``families`` are fonts in order of preference.
     """
 
     text: str
@@ -91,13 +91,12 @@ class Run:
 
 def words_of(run: Run) -> list[Run]:
     """Split a run into words; punctuation around a right-to-left word becomes glued runs."""
-    runs = []
+    runs: list[Run] = []
     # Split at plain spaces only, not at the no-break space before a percent sign.
     for word in filter(None, run.text.split(" ")):
         for index, piece in enumerate(_pieces(word)):
-            runs.append(replace(run, text=piece, glued=index > 0))
-    if runs:
-        runs[0] = replace(runs[0], glued=run.glued)
+            is_first = not runs
+            runs.append(replace(run, text=piece, glued=run.glued if is_first else index > 0))
     return runs
 
 
@@ -128,7 +127,7 @@ def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
             pieces.append(replace(remaining, text=remaining.text[:letters]))
             remaining = replace(remaining, text=remaining.text[letters:], glued=True)
         pieces.append(remaining)
-    # Glued runs share a line if it has room for them.
+    # A group is a run with the glued runs after it, as long as they fit in a line.
     groups: list[list[Run]] = []
     for piece in pieces:
         if piece.glued and groups and line_width([*groups[-1], piece], 0) <= width:
@@ -144,8 +143,7 @@ def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
 
 
 def step(above: Iterable[Run], below: Iterable[Run]) -> float:
-    """Return the distance of two lines' baselines, in points, so that tall letters do not touch."""
-    # For the first line, with nothing above, it is the distance from the top.
+    """Return the distance of two lines' baselines, in points, or from the top if none is above."""
     above, below = [*above], [*below]
     size = max((run.size for run in below), default=0.0)
     depth = max((run.measures[2] for run in above), default=0.0)
@@ -203,7 +201,7 @@ class Pen:
     def rectangle(self, x: float, y: float, width: float, height: float, colour: str) -> None:
         """Draw a filled rectangle without an edge."""
         if self.axes is not None:
-            # The zorder puts it in front of lines and behind texts.
+            # In front of lines (zorder 2), and behind texts (3).
             patch = Rectangle((x, y), width, height, facecolor=colour, linewidth=0, zorder=2.5)
             self.axes.add_patch(patch)
 
@@ -218,8 +216,8 @@ class Pen:
         """Draw an arc that rises ``height`` points above its ends, with an arrowhead at ``end``."""
         if self.axes is not None:
             (x, y), (x2, y2) = start, end
-            corner = 3 if x2 > x else -3
             top = y - height
+            corner = 3 if x2 > x else -3  # width of the cut corners, in points
             xs = [x, x, x + corner, x2 - corner, x2, x2]
             ys = [y, top + 3, top, top, top + 3, y2 - 3]
             self.axes.plot(xs, ys, color=FAINT, linewidth=0.7, solid_joinstyle="round")

@@ -21,25 +21,25 @@ from blimpworks.strict import Strict
 LIST = "exhibits.tsv"
 """File name of the list, among the printed numbers."""
 PAGE = (Path(__file__).parent / "assets/inventory.md").read_text(encoding="utf-8")
-EXHIBITS = {"table": "Table", "fig": "Figure", "figure": "Figure"}
-"""Word for an exhibit in papers, by the beginning of the exhibit's name."""
+WORDS_IN_LABELS = {"table": "Table", "fig": "Figure", "figure": "Figure"}
+"""Word in the label of an exhibit, by the beginning of the exhibit's name."""
 
 
 def exhibit_label(name: str) -> str:
-    """Return the label of an exhibit in the paper, such as Table B.2 for ``tableb2``.
+    """Return the label of an exhibit in the paper; "" for an exhibit that no paper has.
 
-    Return "" for an exhibit that no paper has.
+    >>> exhibit_label("tableb2"), exhibit_label("fig3a"), exhibit_label("text41_5")
+    ('Table B.2', 'Figure 3a', 'In the text (4.1, 5)')
     """
-    # ``text41_5`` has the numbers in the running text of sections 4.1 and 5.
     if name.startswith("text"):
-        numbers = re.findall(r"\d+", name)
+        numbers = re.findall(r"\d+", name)  # of sections, without dots
         sections = [f"{digits[0]}.{digits[1:]}".rstrip(".") for digits in numbers]
         return f"In the text ({', '.join(sections)})" if sections else "In the text"
     match = re.fullmatch(r"(table|figure|fig)_?([a-z]?)(\d+)([a-z]?)", name)
     if not match:
         return ""
-    exhibit_kind, letter, number, panel = match.groups()
-    return f"{EXHIBITS[exhibit_kind]} {letter.upper()}{'.' if letter else ''}{number}{panel}"
+    beginning, letter, number, panel = match.groups()
+    return f"{WORDS_IN_LABELS[beginning]} {letter.upper()}{'.' if letter else ''}{number}{panel}"
 
 
 class PrintedExhibit(Strict):

@@ -3,8 +3,7 @@
 ``build_report`` takes a campaign whose exhibits (tables and figures of papers) are built. It writes
 a page for each paper, with a section for each exhibit, such as "Table 2 · Accuracies". Tabs of the
 section show up to four views: the numbers as printed, recomputed from other printed numbers,
-measured by the campaign, and all three together. The terms exhibit, form, cell and evidence are
-those of ``read``.
+measured by the campaign, and all three together. ``read`` explains forms, cells and evidence.
 """
 
 import io
@@ -102,12 +101,12 @@ def _measured_html(
 ) -> str:
     """Return the measured numbers of both variants, of which the page shows one at a time.
 
-    The variants are the methods of the paper ("published") and methods without their faults
-    ("corrected"). ``main``: the campaign's variant. ``advice``: HTML for a variant without numbers,
-    by variant. A paper with neither printed numbers nor corrected results has no choice.
+    The variants are the methods of the paper ("published") and methods without the paper's faults
+    ("corrected"). ``main``: the campaign's variant. ``advice``: {variant: HTML to show if it has no
+    numbers}. A paper without printed numbers and corrected results has no choice.
     """
     html_by_variant: dict[str, str] = {}
-    # The corrected results of a second campaign come last, and replace the campaign's.
+    # Corrected results of a second campaign replace corrected numbers of this campaign.
     for tree, variant in (("measured", main), ("corrected", "corrected")):
         if form := exhibit.forms.get(tree):
             table = views.measured_view(form, paper.names)
@@ -116,10 +115,8 @@ def _measured_html(
         return html_by_variant.get(main, "")
     if not html_by_variant:
         return ""
-    other_variant = "corrected" if main == "published" else "published"
     return "".join(
-        f'<div data-variant="{variant}">'
-        f"{html_by_variant.get(variant) or advice[other_variant]}</div>"
+        f'<div data-variant="{variant}">{html_by_variant.get(variant) or advice[variant]}</div>'
         for variant in ("published", "corrected")
     )
 
@@ -229,10 +226,9 @@ def rank_models(
     for column in columns:
         for model, cell in column.cells.items():
             values.setdefault(model, []).append(cell.facts["value"])
-    complete = {model: len(accuracies) == len(columns) for model, accuracies in values.items()}
-    means = {model: fmean(values[model]) if complete[model] else None for model in values}
-    best_first = sorted(means.items(), key=lambda row: (row[1] is None, -(row[1] or 0)))
-    return columns, dict(best_first)
+    means = {m: fmean(v) if len(v) == len(columns) else None for m, v in values.items()}
+    best_first = sorted(means, key=lambda model: (means[model] is None, -(means[model] or 0)))
+    return columns, {model: means[model] for model in best_first}
 
 
 def _count_row(title: str, address: str, sections: Sequence[Section]) -> dict[str, Any]:
@@ -253,7 +249,7 @@ def _render(template: str, **context: Any) -> str:
 
 
 def _escape_rst(text: str) -> str:
-    # Characters of markup, and characters that would begin a list, as in "- a" and "1. a".
+    # Escape characters of markup, and characters that would begin a list, as in "- a" and "1. a".
     return re.sub(r"([\\*`|_<>]|^[^\w\s]|(?<=^\w)[.)])", r"\\\1", text)
 
 
@@ -276,8 +272,8 @@ def _paper_texts(
     citation = find_paper(paper.name).citation
     pieces = f"_pieces/{paper.name}"
 
-    # The page shows one member of a series (such as a language) at a time, chosen by buttons.
-    series: dict[str, dict[str, list[str]]] = {}  # {title: {member: anchors of its exhibits}}
+    # The page shows the exhibits of one member of a series (such as a language) at a time.
+    series: dict[str, dict[str, list[str]]] = {}  # {title: {member: anchors of exhibits}}
     for section in sections:
         if title := section.exhibit.series:
             anchors_by_member = series.setdefault(title, {})
@@ -302,7 +298,7 @@ def _index_texts(
 
     ``sections``: sections by paper; ``added_pages``: names of pages without a paper.
     """
-    # Each paper has a row, followed by rows of its exhibits with recomputed numbers.
+    # (row of a paper, rows of the paper's exhibits with recomputed numbers)
     rows = []
     for paper, paper_sections in sections.items():
         address = f"{paper}.html"
@@ -392,15 +388,15 @@ def build_report(campaign: read.Campaign, output: Path) -> dict[str, int]:
     exhibits = [(paper, exhibit) for paper in inputs.papers for exhibit in paper.exhibits]
     forms = [(paper, form) for paper, exhibit in exhibits for form in exhibit.forms.values()]
     with scratch("blimpworks-report") as work, whole_directory(output) as site:
-        # A published site must not show the paths of this machine.
         source = work / "source"
         roots = {"results": campaign.results, "resources": campaign.resources}
         if campaign.corrected:
             roots["corrected"] = campaign.corrected
-        relative = relative_texts(roots)
+        # A published site must not show the paths of this machine.
+        make_relative = relative_texts(roots)
         for name, text in assemble(inputs).items():
-            write_text(source / name, relative(text))
-        # The copy of DataTables in itables, as a script that works without a network.
+            write_text(source / name, make_relative(text))
+        # itables has a copy of DataTables as HTML; its scripts work without a network.
         datatables = generate_init_offline_itables_html(itables.options.dt_bundle)
         scripts = re.findall(r"<script>(.*?)</script>", datatables, re.DOTALL)
         write_text(source / "_static/datatables.js", "\n".join(scripts))
@@ -425,7 +421,7 @@ def build_report(campaign: read.Campaign, output: Path) -> dict[str, int]:
             remove(path)
 
     files = [path for path in output.rglob("*") if path.is_file()]
-    # Of a paper that prints no numbers, count those of its exhibits.
+    # Count printed numbers, and the numbers in exhibits of papers that print none.
     numbers = sum(len(paper.evidence) for paper in inputs.papers)
     numbers += sum(len(form.cells) for paper, form in forms if not paper.evidence)
     pages = sum(path.suffix == ".html" for path in files)

@@ -41,11 +41,11 @@ TEXTS: dict[str, Any] = read_yaml(Path(__file__).parent / "assets/texts.yaml", "
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A printed number with its file and line (``where``) and the results of both comparisons.
+    """A printed number (or text) with its file and line (``where``), and results of comparisons.
 
     ``status`` says whether the printed number agrees with the number ``recomputed`` by the formula
-    ``rule``, or a printed text with the released text ``reading``. ``verdict`` says whether it
-    agrees with the number ``measured`` on ``n`` items, whose interval is from ``low`` to ``high``.
+    ``rule``, or the printed text with the released text ``reading``. ``verdict`` says whether the
+    number agrees with the one ``measured`` on ``n`` items, with an interval (``low``, ``high``).
     """
 
     row: PublishedRow
@@ -63,14 +63,14 @@ class Number:
     differs: str = ""
     """Why the measured and the printed number are not comparable; "" if they are."""
 
-    def in_print(self, value: float | str) -> str:
+    def formatted(self, value: float | str) -> str:
         """Format ``value`` with as many decimals as the printed number; a text stays unchanged."""
         return value if isinstance(value, str) else f"{value:.{self.row.decimals}f}"
 
     @property
     def recomputed_text(self) -> str:
-        """The recomputed number with as many decimals as the printed one; "" without one."""
-        return self.reading if self.recomputed is None else self.in_print(self.recomputed)
+        """The recomputed number with as many decimals as the printed one, or the released text."""
+        return self.reading if self.recomputed is None else self.formatted(self.recomputed)
 
     def facts(self) -> dict[str, Any]:
         """Return the number's fields and formatted texts that are not empty, for JSON."""
@@ -78,7 +78,7 @@ class Number:
         unit = "" if self.row.textual else self.row.unit
         printed = {"text": self.row.text, "unit": unit, "again": self.recomputed_text}
         if self.row.corrected is not None:
-            printed["corrected"] = self.in_print(self.row.corrected)
+            printed["corrected"] = self.formatted(self.row.corrected)
         return {key: value for key, value in (printed | facts).items() if value not in ("", None)}
 
 
@@ -97,8 +97,9 @@ def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
         )
         if not isinstance(frame.index, pd.RangeIndex):
             raise ValueError("a row has more cells than there are headings")
-        for name in [name for name in frame if name not in TEXT_COLUMNS]:
-            frame[name] = pd.to_numeric(frame[name])
+        for name in frame:
+            if name not in TEXT_COLUMNS:
+                frame[name] = pd.to_numeric(frame[name])
     missing = [name for name in columns if name not in frame]
     if missing:
         raise UserError(f"{path} has no columns {', '.join(missing)}; rebuild it.")
@@ -129,19 +130,13 @@ def collect_evidence(
     return evidence
 
 
+_KEY_WITHOUT_UNIT = tuple(name for name in KEY_COLUMNS if name != "unit")
+_MEASURED = ("measured", "low", "high", "n", "reading", "verdict", "differs")
 COMPARISON_COLUMNS = {
-    "published": (*KEY_COLUMNS[:-1], "status", "recomputed", "reading", "rule", "note"),
-    "measured": (
-        *KEY_COLUMNS[:-1],
-        "measured",
-        "low",
-        "high",
-        "n",
-        "reading",
-        "verdict",
-        "differs",
-    ),
+    "published": (*_KEY_WITHOUT_UNIT, "status", "recomputed", "reading", "rule", "note"),
+    "measured": (*_KEY_WITHOUT_UNIT, *_MEASURED),
 }
+"""Columns of each comparison that the report shows."""
 
 
 # Names of languages, models and phenomena
@@ -177,12 +172,14 @@ class Names:
         repeat the row or column of the printed ``number`` is left out.
         """
         attributes = {}
+        row_and_column = number[1:] if number else ()
         for category, columns in NAME_COLUMNS.items():
-            keys: list[Any] = []  # of the cell's filter, and of the number
+            # Names in the filter's columns of this category, and in rows and columns of exhibits.
+            keys: list[Any] = []
             for column in columns:
                 values = where.get(column, [])
                 keys += values if isinstance(values, list) else [values]
-            for key in (*(number or ())[1:], where.get("row"), where.get("column")):
+            for key in (*row_and_column, where.get("row"), where.get("column")):
                 if isinstance(key, str) and key in self.labels[category]:
                     keys.append(key)
             names: dict[str, str] = {}
@@ -192,7 +189,7 @@ class Names:
                     names[str(key).replace(" ", "_")] = name
             if 0 < len(names) <= MOST_FILTER_CHOICES:
                 value = " ".join(names)
-                if number is None or value not in number[1:]:
+                if value not in row_and_column:
                     attributes[f"data-{category}"] = value
                 self.used.setdefault(category, {}).update(names)
         return attributes
@@ -217,8 +214,7 @@ def sets_from(pairs: Mapping[str, Any]) -> list[PairSet]:
     """Return a set for each benchmark and language, from the workflow's templates of paths.
 
     ``pairs``: by benchmark, {"items": {"deu": "PATH"}, "models": {"gpt2": ["deu"], "ngram": None},
-    "judgements": "…/{model}/{lang}.parquet", "scores": …, "method": …}. None as a model's languages
-    means all languages.
+    "judgements": "…/{model}/{lang}.parquet", "scores": …, "method": …}. None: all languages.
     """
     sets = []
     for benchmark, facts in pairs.items():
@@ -407,21 +403,20 @@ def _read_paper(
             continue
         forms = {}
         for tree in campaign.forms_of(spec):
-            lacks = campaign.missing.get("measured" if tree == "corrected" else tree, {})
+            # Corrected results lack what measured ones lack.
+            missing = campaign.missing.get("measured" if tree == "corrected" else tree, {})
             form = _read_form(spec, tree, campaign.files(tree, spec.key), printed, evidence)
-            forms[tree] = replace(form, missing=tuple(lacks.get(spec.key, ())))
+            forms[tree] = replace(form, missing=tuple(missing.get(spec.key, ())))
         paper_exhibits.append(Exhibit(name, spec.title, forms, spec.series, spec.member))
     return PaperInputs(paper, evidence, Names(labels), paper_exhibits)
 
 
-def _read_form(
-    spec: ExhibitSpec, tree: str, files: Path, printed: Paper, evidence: Evidence
-) -> Form:
+def _read_form(spec: ExhibitSpec, tree: str, files: Path, paper: Paper, evidence: Evidence) -> Form:
     """Read one form of an exhibit; ``files``: path of its files, without suffix."""
     document = read_document(files.with_name(f"{files.name}.json"))
     cells = []
     for row in read_table(CELLS, files.with_name(f"{files.name}.cells.parquet")).to_pylist():
-        origins = origins_of(row, printed) if tree == "published" else ()
+        origins = origins_of(row, paper) if tree == "published" else ()
         key = (spec.name, row["printed_row"], row["printed_column"])
         number = evidence.get(key)
         facts = row | {"filter": json.loads(row["filter"])}

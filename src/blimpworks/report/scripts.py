@@ -38,7 +38,7 @@ MOST_ORIGINS = 24
 NOTED = ("origin", "source", "engine")
 """Keys of notes in records that are shown: source of a downloaded file, scoring engine."""
 JOB, INPUTS = 2, 3
-"""Indices of a product's job and inputs in its list."""
+"""Indices of the job and of the inputs in the list of a product (see ``Products``)."""
 
 
 @dataclass
@@ -68,13 +68,13 @@ class Products:
             product = self.products[self._index_of(node)]
             if product[INPUTS] is None:
                 product[JOB] = self._add_job(node.record) if node.record else -1
-                # Inputs that have an index already are also waiting, or are complete.
+                # Inputs that have an index already are waiting, or have been added.
                 waiting += [n for n in node.inputs if (n.path, n.sha256) not in self._indices]
                 product[INPUTS] = [self._index_of(source) for source in node.inputs]
         return index
 
     def _index_of(self, node: Node) -> int:
-        """Return the index of a product; add a new one without job and inputs."""
+        """Return the index of a product; add a new product, still without job and inputs."""
         key = (node.path, node.sha256)
         if key not in self._indices:
             self._indices[key] = len(self.products)
@@ -99,7 +99,11 @@ class Products:
 
 
 def _cell(cell: Cell, key_by_origin: Mapping[str, NumberKey]) -> dict[str, Any]:
-    """Return a cell's facts for the panel; of a cell that repeats a printed number only the key."""
+    """Return a cell's facts for the panel; of a cell that repeats a printed number only the key.
+
+    "place" is the row and column of the printed number. "of" is the number of printed numbers that
+    the cell is computed from, and "from" are the keys of some of them.
+    """
     row, key = cell.facts, cell.key
     if key and cell.is_copy:
         return {"row": row["row"], "column": row["column"], "place": key[1:], "itself": True}
@@ -140,9 +144,9 @@ def script(topic: str, content: Any, receiver: str = "blimpworks") -> str:
     return f"{receiver}.receive({json.dumps(topic)},{text});\n"
 
 
-# Items with verdicts by model, for the page of items. There is an index of sets (a benchmark in a
-# language), and the page loads chunks of pairs and of their words on demand. A single sentence is a
-# pair in which the good or the bad sentence is None.
+# Items with verdicts by model, for the page of items. A set is a benchmark in a language. The page
+# loads an index of sets, and on demand chunks of pairs, and of the pairs' words. A single sentence
+# is a pair in which the good or the bad sentence is None.
 
 CHUNK = 1000
 """Pairs in one script."""
@@ -158,12 +162,11 @@ def _pairs_of(table: pa.Table) -> list[dict[str, Any]]:
     """Return the distinct pairs or sentences of a table of items."""
     is_single = "acceptable" in table.column_names and table["good"] == table["bad"]
     label_column = ["acceptable"] if is_single else []
-    rows = table.select(["item_id", *LABEL_COLUMNS, *SIDES, *label_column]).to_pylist()
-    for row in rows if is_single else ():
-        row["bad" if row["acceptable"] else "good"] = None
-    # A pair may belong to several paradigms: keep its first row.
     row_by_item: dict[str, dict[str, Any]] = {}
-    for row in rows:
+    for row in table.select(["item_id", *LABEL_COLUMNS, *SIDES, *label_column]).to_pylist():
+        if is_single:
+            row["bad" if row["acceptable"] else "good"] = None
+        # A pair may belong to several paradigms: keep the first row.
         row_by_item.setdefault(row["item_id"], row)
     return [*row_by_item.values()]
 
@@ -172,19 +175,20 @@ def _read_verdicts(path: Path, method: str) -> dict[str, str]:
     rows = read_table(JUDGEMENTS, path, ["item_id", "method", "correct"]).to_pandas()
     rows = rows[rows["method"] == method]
     correct = rows["correct"].astype(float)
-    cases = [correct.isna(), correct >= 1, correct > 0]
-    letters = np.select(cases, [UNJUDGED, RIGHT, HALF], WRONG).tolist()
+    cases = [correct.isna(), correct == 1, correct == 0]
+    letters = np.select(cases, [UNJUDGED, RIGHT, WRONG], HALF).tolist()
     return dict(zip(rows["item_id"], letters, strict=True))
 
 
 def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list[Any]:
-    """Return [log-probabilities, words] of a sentence; no words if spaces delimit them."""
+    """Return [log-probabilities, words] of a sentence; no words if the page can split at spaces."""
     if row[side] is None:
         return [[]]
     ends, logprobs = (scores[f"{side}_{name}"] or [] for name in ("ends", "logprobs"))
-    scored = words_of(row[side], ends, logprobs)
-    values = [w["logprob"] if w["logprob"] is None else round(w["logprob"], 2) for w in scored]
-    texts = [word["text"] for word in scored]
+    words_with_scores = words_of(row[side], ends, logprobs)
+    texts = [word["text"] for word in words_with_scores]
+    logprobs_of_words = [word["logprob"] for word in words_with_scores]
+    values = [None if logprob is None else round(logprob, 2) for logprob in logprobs_of_words]
     without_end = texts[:-1] if texts and texts[-1] == END else texts
     return [values] if without_end == re.findall(r"\S+", row[side]) else [values, texts]
 
@@ -198,7 +202,7 @@ def item_scripts(
     omitted: Counter[str] = Counter()  # items of several conditions, by benchmark
     for pair_set in sets:
         items = read_table(ITEMS, pair_set.items)
-        # Tables of pairs may have the columns of conditions, too.
+        # Tables of pairs may have the columns of conditions, too; their sentences differ.
         has_conditions = {*items.column_names} >= CONDITIONS and items["good"] == items["bad"]
         if has_conditions or not len(items):
             omitted[pair_set.benchmark] += len(items["item"].unique()) if has_conditions else 0
@@ -212,7 +216,7 @@ def item_scripts(
             {row["item_id"]: row for row in read_table(SCORES, path, SCORE_COLUMNS).to_pylist()}
             for path in (pair_set.scores.values() if has_words else ())
         ]
-        paradigms: dict[tuple[str, str], int] = {}
+        paradigms: dict[tuple[str, str], int] = {}  # {(phenomenon, paradigm): index}
         for number, start in enumerate(range(0, len(rows), CHUNK)):
             pairs, words_of_pairs = [], []
             for row in rows[start : start + CHUNK]:
@@ -223,8 +227,8 @@ def item_scripts(
                 pairs.append([item, paradigm, row["good"], row["bad"], letters])
                 words_of_models = []
                 for scores in scores_by_model:
-                    scored = scores.get(item)
-                    words_of_models.append(scored and [_words(row, scored, s) for s in SIDES])
+                    score_row = scores.get(item)
+                    words_of_models.append(score_row and [_words(row, score_row, s) for s in SIDES])
                 words_of_pairs.append(words_of_models)
             name = f"{pair_set.benchmark}.{pair_set.lang}.{number}"
             yield name, script(name, pairs, receiver)

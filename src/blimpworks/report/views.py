@@ -2,8 +2,7 @@
 
 ``…_view`` functions return HTML, or "" if there is nothing to show. An exhibit (a table or figure)
 is built in up to three forms: from printed numbers, from the campaign's, and from a corrected
-campaign's. A form has sheets, which are tables of entries. An entry is a text, and may show a cell:
-a number with its origin.
+campaign's. A form has sheets: tables of texts (entries). A text may show a cell, a number.
 """
 
 from collections import Counter
@@ -49,7 +48,7 @@ def cells_shown(sheets: Sequence[Sheet]) -> Iterator[ShownCell]:
 def without_cells(sheets: Sequence[Sheet], dropped: Container[int | None]) -> list[Sheet]:
     """Return sheets without the cells whose indices are in ``dropped``; [] if no cell remains.
 
-    Rows and columns with numbers are left out if all their cells are dropped.
+    A row or column of numbers is left out if all of its cells are dropped.
     """
     number_columns, kept_columns = set[int](), set[int]()
     for entries in chain.from_iterable(sheet.body for sheet in sheets):
@@ -104,7 +103,7 @@ def _show_printed(number: Number, text: str) -> NumberHtml:
     """Return a printed number, with its correction if it is a misprint."""
     html = escaped(text)
     if number.row.corrected is not None:
-        corrected = text.replace(number.row.text, number.in_print(number.row.corrected), 1)
+        corrected = text.replace(number.row.text, number.formatted(number.row.corrected), 1)
         html = f"<del>{html}</del><ins>{escaped(corrected)}</ins>"
     return number.status if number.status in FAULTS else "", html
 
@@ -115,7 +114,7 @@ def _table_of(
     show: Callable[[Entry, Cell], NumberHtml],
     dropped: Container[int | None] | None = None,
 ) -> str:
-    """Return a form's table without cells whose indices are in ``dropped``; "" if none remains."""
+    """Return a form's table, whole or without the cells ``dropped`` (indices); "" without cells."""
 
     def show_entry(entry: Entry, index: int) -> tuple[Mapping[str, object], str]:
         """Return the attributes and the content of an entry's HTML cell."""
@@ -124,9 +123,9 @@ def _table_of(
         about = names.about(cell.facts["filter"], cell.key)
         return key_attributes(cell.key, state) | about, button(html, bold=entry.bold)
 
-    sheets = (
-        form.document.sheets if dropped is None else without_cells(form.document.sheets, dropped)
-    )
+    sheets = form.document.sheets
+    if dropped is not None:
+        sheets = without_cells(sheets, dropped)
     if not sheets:
         return ""
     table = table_html(sheets, show_entry, {"data-form": form.key}, wide_names=True, escape=escaped)
@@ -140,8 +139,9 @@ def printed_view(form: Form, names: Names) -> str:
         assert cell.number is not None
         return _show_printed(cell.number, entry.text if cell.is_copy else cell.number.row.text)
 
-    without_print = {*range(len(form.cells))} - {*form.cell_of.values()}  # indices of cells
-    return "" if form.figure else _table_of(form, names, show, without_print)
+    printed_cells = {*form.cell_of.values()}  # indices
+    not_printed = {*range(len(form.cells))} - printed_cells
+    return "" if form.figure else _table_of(form, names, show, not_printed)
 
 
 def recomputed_view(form: Form, names: Names) -> str:
@@ -174,7 +174,7 @@ def measured_view(form: Form, names: Names) -> str:
 def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names) -> str:
     """Return a table of an exhibit's printed numbers that its published form lacks; "" if none.
 
-    Rows and columns have names of the numbers' keys, as only the form has the headings in print.
+    Only the form has the headings in print, so the names of rows and columns are made from keys.
     """
     keys_in_form: set[NumberKey] = set()
     if form and not form.figure:
@@ -221,13 +221,14 @@ class LineEntry(NamedTuple):
 def signed(value: float, decimals: int) -> str:
     """Format a difference with its sign, and zero without a sign."""
     text = f"{value:+.{decimals}f}".replace("-", "−")
-    return text[1:] if not text.strip("+−0.") else text
+    is_zero = not text.strip("+−0.")
+    return text[1:] if is_zero else text
 
 
 def lines_of(number: Number) -> dict[str, LineEntry]:
     """Return the entry of each line (key of ``LINES``) that a number has."""
     row = number.row
-    correction = "" if row.corrected is None else f"should read {number.in_print(row.corrected)}"
+    correction = "" if row.corrected is None else f"should read {number.formatted(row.corrected)}"
     state = number.status if number.status in FAULTS else ""
     entries = {"printed": LineEntry(row.text or "illegible", state, correction)}
     if number.recomputed_text:
@@ -236,7 +237,7 @@ def lines_of(number: Number) -> dict[str, LineEntry]:
         return entries
 
     # Of a measured text, only the verdict is shown.
-    measured = "text" if number.measured is None else number.in_print(number.measured)
+    measured = "text" if number.measured is None else number.formatted(number.measured)
     entries["measured"] = LineEntry(measured, number.verdict)
     if number.measured is not None and row.value is not None:
         interval = ""
@@ -250,9 +251,9 @@ def lines_of(number: Number) -> dict[str, LineEntry]:
 
 
 class Headings:
-    """Names of rows and columns for numbers that are shown outside of their table.
+    """Names of rows and columns, for numbers that are shown outside of their table.
 
-    The name is the heading in the table, if that heading and the key always occur together.
+    The name is the heading in the table, if heading and key belong to each other alone.
     """
 
     def __init__(self, forms: Sequence[Form], names: Names) -> None:
@@ -270,8 +271,9 @@ class Headings:
                     columns.add((key[2], shown_cell.column))
         self._headings = []  # {key: heading} of rows, then of columns
         for pairs in (rows, columns):
-            keys, headings = (Counter(pair[i] for pair in pairs) for i in (0, 1))
-            unique = {key: text for key, text in pairs if keys[key] == headings[text] == 1}
+            key_counts = Counter(key for key, _ in pairs)
+            heading_counts = Counter(heading for _, heading in pairs)
+            unique = {k: text for k, text in pairs if key_counts[k] == heading_counts[text] == 1}
             self._headings.append(unique)
         self._uses_of_row_names = Counter(self._row_names.values())
 
@@ -308,10 +310,9 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
     table_rows = []
 
     def add_row(line: str, title: str, cells: Iterable[tuple[NumberKey, str]]) -> None:
-        """Add a row to the table; ``cells`` are (key of a number, line), such as "printed"."""
+        """Add a row, whose head names ``line`` if any; ``cells`` are (key of a number, line)."""
         name = element("small", LINES[line], {}) if line else ""
-        head = element("th", escaped(title) + name, {"scope": "row"})
-        html = head
+        html = element("th", escaped(title) + name, {"scope": "row"})
         for key, shown_line in cells:
             entry = entries_by_key.get(key, {}).get(shown_line)
             if entry is None:
@@ -327,14 +328,15 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
             html += element("td", content, alignment | attributes)
         table_rows.append((f"bw-line {line}" if line else None, html))
 
-    rows, columns = ({key[axis] for key in entries_by_key} for axis in (1, 2))
-    if len(entries_by_key) >= DENSE * len(rows) * len(columns):
-        titles = {key[2]: headings.of(key)[1] for key in entries_by_key}
-        for row in dict.fromkeys(key[1] for key in entries_by_key):
+    rows = dict.fromkeys(row for _, row, _ in entries_by_key)
+    titles = {key[2]: headings.of(key)[1] for key in entries_by_key}  # by column
+    if len(entries_by_key) >= DENSE * len(rows) * len(titles):
+        for row in rows:
             keys = [(exhibit, row, column) for column in titles]
             present = {line for key in keys for line in entries_by_key.get(key, ())}
             for line in (line for line in LINES if line in present):
-                title = f"{headings.of(keys[0])[0]} " if line == "printed" else ""
+                row_name, _column_name = headings.of(keys[0])
+                title = f"{row_name} " if line == "printed" else ""
                 add_row(line, title, [(key, line) for key in keys])
     else:
         present = {line for entries in entries_by_key.values() for line in entries}

@@ -41,19 +41,20 @@ from blimpworks.reproduction.printed import (
     TOLERANCE,
     NumberKey,
     agreement,
+    input_error_of,
     number_columns,
     read_printed_numbers,
     rounded,
     same_wording,
-    slack,
 )
 from blimpworks.tables import ACCURACIES, CELLS, read_table
 
 EXACT, ROUNDING, ERRATUM, GARBLED = "exact", "rounding", "erratum", "garbled"
 COMPLEMENT, NOT_RECOMPUTABLE, DEVIATES = "complement", "not recomputable", "deviates"
 STATUSES = (EXACT, ROUNDING, COMPLEMENT, ERRATUM, GARBLED, NOT_RECOMPUTABLE, DEVIATES)
-"""An erratum is a known fault in print; a garbled number is illegible in our copy of the paper. A
-number that deviates differs without an explanation, and CI fails on it."""
+"""Statuses of printed numbers. ``exact`` and ``rounding`` are as in ``printed.agreement``. A
+complement is 1 minus another printed number. An erratum is a known fault in print; a garbled number
+is illegible in our copy of the paper. A number that deviates without explanation fails in CI."""
 RECOMPUTED_COLUMNS = (*KEY_COLUMNS, "recomputed", "reading", "rule", "status", "corrected", "note")
 """``rule`` is the formula's sentence; ``reading`` is the released form of a printed text."""
 
@@ -64,7 +65,7 @@ class Selection:
     def __init__(self, table: pd.DataFrame) -> None:
         self.table = table
         self._origins = table["origin"].tolist()
-        # Function of a column and a value: boolean for each row
+        # Function of a column and a value; returns whether each row has the value [rows].
         self._mask_of = cache(lambda column, value: table[column].isin([value]).to_numpy(bool))
 
     def _mask(self, where: Mapping[str, Any]) -> NDArray[np.bool_]:
@@ -77,8 +78,7 @@ class Selection:
     def select(self, where: Mapping[str, Any]) -> pd.DataFrame:
         """Return the rows that pass a cell's filter: {"lang": "deu", "model": ["gpt2", "bert"]}.
 
-        A row passes with the value, or one of the listed values, in each column. Keys that are no
-        columns of the table are ignored.
+        A row passes with (one of) the values in each column. Keys without a column are ignored.
         """
         return self.table[self._mask(where)]
 
@@ -96,7 +96,7 @@ class Paper:
     reasons: Path
     """File of reasons why numbers cannot be recomputed, which need not exist."""
     cells: Mapping[str, Path]
-    """File of cells that are compared, by exhibit: recomputed from print, or measured."""
+    """File of the cells to compare, by exhibit: recomputed from printed numbers, or measured."""
     accuracies: Path | None
     """Table of printed or released accuracies, which exists only if the paper has some."""
     published: Mapping[str, Path] = field(default_factory=dict)
@@ -152,16 +152,16 @@ def recomputations(paper: Paper) -> dict[NumberKey, dict[str, Any]]:
 
 
 def _confirms_correction(row: PublishedRow, value: float, input_error: float) -> bool:
-    """Return whether a recomputed value rounds to the correction that ``row`` states.
+    """Return whether a recomputed value confirms the correction that ``row`` states, if any.
 
-    Also return True for a row without correction, and for a value near the correction that the
-    row's note states with the same digits. ``input_error``: largest change of the value by rounding
-    of the printed numbers.
+    It rounds to the correction, or is as near as rounding of its inputs allows and in the row's
+    note. ``input_error``: largest change of the value by rounding of the printed numbers.
     """
     if row.corrected is None:
         return True
     corrected = float(row.corrected)
-    digits = max(row.decimals, len(f"{corrected:.9f}".rstrip("0").partition(".")[2]))
+    decimals_of_correction = len(f"{corrected:.9f}".rstrip("0").partition(".")[2])
+    digits = max(row.decimals, decimals_of_correction)
     rounded_value = rounded(value, digits)
     if abs(rounded_value - corrected) <= TOLERANCE:
         return True
@@ -189,8 +189,8 @@ def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -
     if agrees != EXACT:
         formula, inputs = formula_of(cell["formula"]), paper.tables.get(cell["source"])
         if inputs is not None and not formula.takes_as_printed:
-            # Inputs from other tables, such as released decisions, are not rounded.
-            input_error = slack(formula, inputs.select(json.loads(cell["filter"])))
+            # The inputs are printed, so they are rounded; released decisions are not.
+            input_error = input_error_of(formula, inputs.select(json.loads(cell["filter"])))
         agrees = agreement(value, row, input_error)
     if row.fault:
         is_confirmed = not math.isnan(value) and _confirms_correction(row, value, input_error)
@@ -212,7 +212,7 @@ def _is_compared(row: PublishedRow) -> bool:
 
 
 def _six_digits(value: float) -> float:
-    # Whole numbers keep all of their digits.
+    # Whole numbers keep all digits.
     return value if value.is_integer() else float(f"{value:.6g}")
 
 
@@ -263,8 +263,8 @@ def compare_published(papers: Sequence[Paper], output: Path) -> Counter[str]:
 
 AGREES, NOT_RUN, NOT_COMPARABLE = "agrees", "not run", "not comparable"
 MEASURED_COLUMNS = (*KEY_COLUMNS, "measured", "low", "high", "n", "reading", "verdict", "differs")
-"""measured, low, high: the campaign's number with its 95 % interval. n: number of items. reading:
-the campaign's text. differs: why the number or text is not comparable with the printed one."""
+"""measured, low, high: the campaign's number and 95 % interval. n: number of items. reading: the
+campaign's text. differs: why the number or text is not comparable with the printed one."""
 ILLEGIBLE = "our copy of the paper cannot be read there"
 UNDEFINED = "the campaign's rows give no number there"
 MODEL_COLUMNS = ("model", "model_a", "model_b")
@@ -300,8 +300,9 @@ def _values(where: Mapping[str, Any], column: str) -> list[str]:
 
 
 def _reason_for(languages: Collection[str], reason_by_lang: Mapping[str, str]) -> str:
-    texts = list(dict.fromkeys(reason_by_lang[x] for x in languages if x in reason_by_lang))
-    return f"{texts[0]} and others" if len(texts) > 1 else "".join(texts)
+    reasons = dict.fromkeys(reason_by_lang[lang] for lang in languages if lang in reason_by_lang)
+    first = next(iter(reasons), "")
+    return f"{first} and others" if len(reasons) > 1 else first
 
 
 def _other_languages(
@@ -311,7 +312,8 @@ def _other_languages(
     measured = {*languages}
     in_print = {*_values(json.loads(printed["filter"]), "lang")} if printed else set[str]()
     if not in_print:
-        # The printed mean is over all languages of the paper: compare with all of the campaign.
+        # The filter names no language, so the printed mean is over all languages of the paper.
+        # Compare these with all languages of the campaign.
         in_print = {*(basis["paper_languages"] or legible)}
         measured = {*(basis["languages"] or languages)}
     if not measured or not in_print or measured == in_print:
@@ -324,23 +326,22 @@ def _other_languages(
 def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collection[str]) -> str:
     """Return why a measured cell is not comparable with the printed number; "" if it is.
 
-    ``printed``: the cell of the printed number. If its filter has no languages, the number is a
-    mean over the paper's languages (``basis``), or else over the ``legible`` languages: those of
-    which we can read printed accuracies.
+    ``printed``: the cell of the printed number. If the filter of this cell has no languages, the
+    number is a mean over the paper's languages (``basis``), or else over ``legible`` ones. Of
+    ``legible`` languages, we can read printed accuracies.
     """
     where = json.loads(cell["filter"])
     languages = _values(where, "lang") or basis["languages"]
-    is_mean = not isinstance(where.get("lang"), str)
-    reasons = [_other_languages(languages, printed, basis, legible)] if is_mean else []
+    is_over_languages = not isinstance(where.get("lang"), str)
+    reasons = [_other_languages(languages, printed, basis, legible)] if is_over_languages else []
     reasons.append(_reason_for(languages, basis["data"]))
     is_evaluation = not {*where}.isdisjoint(EVALUATED)
     if is_evaluation:
         models = [model for column in MODEL_COLUMNS for model in _values(where, column)]
-        of_models = [basis["models"][model] for model in models if basis["models"].get(model)]
-        reasons.append("; ".join(dict.fromkeys(of_models)))
+        reasons += [basis["models"].get(model, "") for model in models]
         reasons += [_reason_for(languages, basis["items"]), basis["method"]]
     reasons = list(dict.fromkeys(filter(None, reasons)))
-    # Other numbers of items matter only if nothing else explains them.
+    # Any other reason explains why the number of items differs.
     if is_evaluation and not reasons and printed is not None:
         n, printed_n = cell["n"], printed["n"]
         if n and printed_n and n != printed_n:
@@ -350,27 +351,30 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
 
 def measured_rows(paper: Paper) -> Iterator[Any]:
     """Yield a row of ``MEASURED_COLUMNS`` for each printed number or text, in the files' order."""
-    # If several cells are of one printed number, the first is compared.
-    measured = dict(reversed([*_cells_of(paper.cells)]))
-    published = dict(reversed([*_cells_of(paper.published)]))
+    measured: dict[NumberKey, Cell] = {}
+    published: dict[NumberKey, Cell] = {}
+    for cells, files in ((measured, paper.cells), (published, paper.published)):
+        for cell_key, cell in _cells_of(files):
+            cells.setdefault(cell_key, cell)  # the first of several cells of a printed number
     legible = {*paper.tables["accuracies"].table["lang"]} - {ALL}
     for row in filter(_is_compared, paper.numbers):
-        cell_key = (row.exhibit, row.row, row.column)
-        cell = measured.get(cell_key)
+        number_key = (row.exhibit, row.row, row.column)
+        measured_cell = measured.get(number_key)
         differs = ""
-        if cell is not None:
-            differs = differences(cell, published.get(cell_key), paper.basis, legible)
-            if not row.textual and (row.value is None or math.isnan(cell["value"])):
-                differs = differs or (ILLEGIBLE if row.value is None else UNDEFINED)
         numbers = dict.fromkeys(("measured", "low", "high", "n"))
-        if cell is not None and not row.textual:
-            numbers = {name: cell[name] for name in ("low", "high", "n")}
-            numbers["measured"] = _six_digits(cell["value"])
+        if measured_cell is not None:
+            differs = differences(measured_cell, published.get(number_key), paper.basis, legible)
+            if not row.textual:
+                value = measured_cell["value"]
+                if row.value is None or math.isnan(value):
+                    differs = differs or (ILLEGIBLE if row.value is None else UNDEFINED)
+                numbers |= {name: measured_cell[name] for name in ("low", "high", "n")}
+                numbers["measured"] = _six_digits(value)
         yield {
             **number_columns(paper.name, row),
             **numbers,
-            "reading": cell["text"] if cell and row.textual else "",
-            "verdict": NOT_COMPARABLE if differs else verdict_of(row, cell),
+            "reading": measured_cell["text"] if measured_cell and row.textual else "",
+            "verdict": NOT_COMPARABLE if differs else verdict_of(row, measured_cell),
             "differs": differs,
         }
 

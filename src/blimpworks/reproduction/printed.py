@@ -29,7 +29,7 @@ from blimpworks.tables import ACCURACIES, write_rows
 TOLERANCE = 1e-9
 """Largest difference between two floating-point numbers that count as equal."""
 ROUNDING_ERROR_COLUMN = {"accuracy": "rounding", "value": "half_unit"}
-"""{column of numbers: column with the largest rounding error of each number}."""
+"""{column of numbers: column with the rounding errors of these numbers, at most}."""
 BOUNDS: Mapping[str, Callable[[float, float], bool]] = {
     "at least": operator.ge,
     "at most": operator.le,
@@ -41,10 +41,7 @@ Agreement = Literal["exact", "rounding", ""]
 
 
 def rounded(value: float, decimals: int) -> float:
-    """Round to some decimals, halves away from zero.
-
-    A number that is below a half only by a floating-point error is rounded as a half.
-    """
+    """Round to some decimals, halves (up to floating-point errors) away from zero."""
     unit = 10.0**decimals
     return math.copysign(math.floor(abs(value) * unit + 0.5 + TOLERANCE) / unit, value)
 
@@ -52,12 +49,12 @@ def rounded(value: float, decimals: int) -> float:
 def agreement(value: float, row: PublishedRow, input_error: float = 0.0) -> Agreement:
     """Return whether a computed value agrees with a printed number or bound.
 
-    ``input_error``: largest change of the value by rounding of its inputs. Return
+    ``input_error``: largest change of the value by rounding of the numbers behind it. Return
 
     - "exact" if the value rounds to the number, halves away from zero (a count must be equal), or
       is within the bound;
     - "rounding" if they differ by at most ``input_error`` plus half a unit of the last printed
-      digit. A value also agrees with a bound after rounding, or a change by ``input_error``;
+      digit; or if the value is within the bound after rounding, or a change by ``input_error``;
     - "" if they do not agree.
     """
     assert row.value is not None
@@ -78,7 +75,7 @@ def agreement(value: float, row: PublishedRow, input_error: float = 0.0) -> Agre
     return "rounding" if difference <= row.half_unit + input_error + TOLERANCE else ""
 
 
-def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float:
+def input_error_of(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float:
     """Return the largest change of the formula's value by rounding of the numbers in ``rows``.
 
     Each number in turn is changed by its rounding error, and the changes of the value are added.
@@ -99,6 +96,7 @@ def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float
 
 
 TYPESET = str.maketrans("“”„«»‘’‚", '"""""\'\'\'')
+"""Quotation marks and apostrophes of printed texts, with straight ones in their place."""
 
 
 def as_typed(text: str) -> str:
@@ -180,7 +178,7 @@ IN_PRINT = "printed"
 """Value of the column ``method`` in tables of printed accuracies."""
 Reader = Callable[[Sequence[PublishedRow]], Iterator[PrintedAccuracy]]
 """Function of a paper that finds the accuracies among its printed numbers."""
-# Each call takes a millisecond, and thousands of accuracies have the same number of prompts.
+# Cached, since thousands of accuracies have the same number of prompts.
 _interval = cache(wilson)
 
 
@@ -193,17 +191,16 @@ def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int
     if not reader:
         raise UserError(f"no printed accuracies of {benchmark!r} are known; its paper prints none.")
     numbers = read_printed_numbers(printed)
+    # A paper may name its function as "module:name".
     read = cast(Reader, resolve_name(reader)) if isinstance(reader, str) else reader
     rows = []
-    origins: dict[tuple[str, ...], str] = {}
+    origins: dict[tuple[str, ...], str] = {}  # by accuracy
     for accuracy in read(numbers):
         key = (accuracy.model, accuracy.lang, accuracy.phenomenon, accuracy.paradigm)
         origin = origins.setdefault(key, accuracy.origin)
         if origin != accuracy.origin:
-            raise UserError(
-                f"{origin} and {accuracy.origin} are both the accuracy of {' '.join(key)}; "
-                "take one of them."
-            )
+            name, both = " ".join(key), f"{origin} and {accuracy.origin}"
+            raise UserError(f"{both} are both the accuracy of {name}; take one of them.")
         row: dict[str, object] = dict.fromkeys(ACCURACIES.names)
         row |= {name: getattr(accuracy, name) for name in PrintedAccuracy.__slots__}
         row |= {"benchmark": benchmark, "method": IN_PRINT, "skipped": 0, "ties": 0, "near_ties": 0}

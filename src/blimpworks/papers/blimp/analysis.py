@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from blimpworks import tables
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.analysis.statistics import INTERCEPT, estimable, ordinary_least_squares
+from blimpworks.analysis.statistics import INTERCEPT, is_estimable, ordinary_least_squares
 from blimpworks.errors import UserError
 from blimpworks.items import ALL
 from blimpworks.judging.judge import align_scores
@@ -149,7 +149,7 @@ def fit_curve(accuracies: pd.Series, tokens: pd.Series, human: float | None = No
     """
     logarithms = pd.DataFrame({DOUBLING: np.log2(tokens.astype(float))})
     rows: Rows = ordinary_least_squares(accuracies, logarithms)
-    if not rows and estimable(logarithms):  # the regression gives no rows for equal accuracies
+    if not rows and is_estimable(logarithms):  # the regression gives no rows for equal accuracies
         for term, value in ((INTERCEPT, float(accuracies.mean())), (DOUBLING, 0.0)):
             interval = dict.fromkeys(("coefficient", "low", "high"), value)
             rows.append({"term": term, **interval, "standard_error": 0.0, "n": len(accuracies)})

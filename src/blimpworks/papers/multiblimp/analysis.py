@@ -148,12 +148,12 @@ def fit_size(accuracies: pd.DataFrame, models: Facts) -> tuple[Rows, str]:
     predictors = pd.DataFrame({SIZE: size, CHAT: (facts["tuning"] == "chat").astype(float)})
     families = pd.get_dummies(facts["family"], "family", " ", drop_first=True).astype(float)
     # Predictors that are the same for all models are left out.
-    predictors = statistics.varying(predictors.join(families))
-    if not statistics.enough(predictors):
+    predictors = statistics.varying_columns(predictors.join(families))
+    if not statistics.has_enough_rows(predictors):
         return [], f"too few models of known size and with all languages ({len(sized_models)})"
-    if not statistics.estimable(predictors):
+    if not statistics.is_estimable(predictors):
         return [], "size, family and tuning can't be told apart"
-    if statistics.constant(means):
+    if statistics.is_constant(means):
         return [], "all models have the same accuracy"
     terms = statistics.ordinary_least_squares(means, predictors)
     return [{"analysis": SIZE, "model": ALL, **term} for term in terms], ""
@@ -347,17 +347,17 @@ def fit_margin(rows: pd.DataFrame) -> Rows:
         return [*remarks, _remark(FEW, statistics.INTERCEPT, 0)]
     reference = REFERENCE if REFERENCE in type_counts else str(type_counts.index[0])
     all_factors = complete_rows[[name for name in FACTORS if name in complete_rows]]
-    varying, n = statistics.varying(all_factors), len(complete_rows)
+    varying, n = statistics.varying_columns(all_factors), len(complete_rows)
     remarks += [_remark(UNVARYING, str(name), n) for name in all_factors if name not in varying]
     indicators = pd.get_dummies(types, prefix=AGREEMENT_TYPE, prefix_sep=" ", dtype=float)
     reference_term = f"{AGREEMENT_TYPE} {reference}"
     predictors = indicators.drop(columns=reference_term).join(varying.apply(statistics.standardise))
     estimates = statistics.ordinary_least_squares(complete_rows["margin"], predictors)
     if not estimates:
-        if not statistics.enough(predictors):
+        if not statistics.has_enough_rows(predictors):
             reason = FEW
         else:
-            reason = CONSTANT if statistics.estimable(predictors) else COLLINEAR
+            reason = CONSTANT if statistics.is_estimable(predictors) else COLLINEAR
         return [*remarks, _remark(reason, statistics.INTERCEPT, n)]
     remarks.append(_remark(COMPARED, reference_term, int(type_counts[reference])))
     return [{"analysis": MARGIN, **row} for row in estimates] + remarks

@@ -1,6 +1,6 @@
 "use strict";
-/* The page of items: loads the pairs of the chosen set as scripts, a thousand at a time, filters
-   them in slices so that the page answers meanwhile, and shows a page of them. */
+/* The page of items: loads the pairs (or single sentences) of the chosen sets (benchmark, language)
+   in chunks, filters and shows them. A row is [id, index of the paradigm, good, bad, verdicts]. */
 (() => {
   const SHOWN = 25; // pairs on a page
   const SLICE = 4000; // pairs filtered before the browser may do something else
@@ -38,20 +38,21 @@
 
   const tools = $("bw-items-tools");
   const field = (name) => tools.elements[name];
-  let index;
-  let pairs = []; // of the chosen sets: {set, number, row}
-  let hits = [];
+  let index; // {sets, labels, omitted}
+  let pairs = []; // of the chosen sets: {set, chunk, position in the chunk, row}
+  let hits = []; // pairs that pass the filter
   let page = 0;
   let incomplete = false; // a script was missing: the next choice tries again
-  let run = 0; // a newer choice ends older loading and filtering
+  let latestRun = 0; // number of the last choice, which ends older loading and filtering
   const pause = () => new Promise((resolve) => setTimeout(resolve));
   const nameOf = (kind, key) => index.labels[kind][key] ?? key.replaceAll("_", " ");
 
   // Choices
 
-  function fill(select, options, first) {
+  /** Set the options of a choice, [value, text], and keep its value if that is possible. */
+  function fill(select, options, textForAny) {
     const before = select.value;
-    const all = first == null ? options : [["", first], ...options];
+    const all = textForAny == null ? options : [["", textForAny], ...options];
     select.replaceChildren(...all.map(([value, text]) => h("option", { value }, text)));
     if (all.some(([value]) => value === before)) select.value = before;
   }
@@ -59,10 +60,10 @@
   const unique = (values) => [...new Set(values)];
 
   function fillLanguages() {
-    const own = index.sets.filter((set) => set.benchmark === field("benchmark").value);
-    const languages = own.map((set) => [set.lang, `${nameOf("languages", set.lang)} (${set.pairs.toLocaleString("en")})`]);
-    const sum = own.reduce((total, set) => total + set.pairs, 0);
-    const all = own.length > 1 ? [[ALL, `all ${own.length} (${sum.toLocaleString("en")})`]] : [];
+    const sets = index.sets.filter((set) => set.benchmark === field("benchmark").value);
+    const languages = sets.map((set) => [set.lang, `${nameOf("languages", set.lang)} (${set.pairs.toLocaleString("en")})`]);
+    const total = sets.reduce((sum, set) => sum + set.pairs, 0);
+    const all = sets.length > 1 ? [[ALL, `all ${sets.length} (${total.toLocaleString("en")})`]] : [];
     fill(field("lang"), [...languages, ...all]);
   }
 
@@ -71,15 +72,16 @@
       (set) => set.benchmark === field("benchmark").value && [ALL, set.lang].includes(field("lang").value),
     );
 
-  function fillRest() {
+  function fillParadigmsAndModels() {
     const sets = chosenSets();
-    const labels = unique(sets.flatMap((set) => set.paradigms.map((pair) => pair.join("\t"))));
-    const groups = new Map();
+    // Values of options are PHENOMENON, or PHENOMENON, a tab and PARADIGM.
+    const labels = unique(sets.flatMap((set) => set.paradigms.map((names) => names.join("\t"))));
+    const paradigmsOf = new Map();
     for (const label of labels) {
       const [phenomenon, paradigm] = label.split("\t");
-      groups.set(phenomenon, [...(groups.get(phenomenon) ?? []), paradigm]);
+      paradigmsOf.set(phenomenon, [...(paradigmsOf.get(phenomenon) ?? []), paradigm]);
     }
-    const options = [...groups].flatMap(([phenomenon, paradigms]) => [
+    const options = [...paradigmsOf].flatMap(([phenomenon, paradigms]) => [
       [phenomenon, nameOf("phenomena", phenomenon)],
       ...(paradigms.length > 1 || paradigms[0] !== phenomenon
         ? paradigms.map((paradigm) => [`${phenomenon}\t${paradigm}`, `  ${nameOf("phenomena", paradigm)}`])
@@ -93,82 +95,84 @@
 
   // Loading and filtering
 
-  async function loadPairs(mine) {
+  /** Load the pairs of the chosen sets; return false if a newer run has begun meanwhile. */
+  async function loadPairs(run) {
     const chunks = chosenSets().flatMap((set) =>
-      Array.from({ length: set.chunks }, (_, number) => [set, number, `${set.benchmark}.${set.lang}.${number}`]),
+      Array.from({ length: set.chunks }, (_, chunk) => ({ set, chunk, name: `${set.benchmark}.${set.lang}.${chunk}` })),
     );
     const total = chosenSets().reduce((sum, set) => sum + set.pairs, 0);
-    const next = [];
-    for (let at = 0; at < chunks.length; at += AT_ONCE) {
-      const group = chunks.slice(at, at + AT_ONCE);
-      const loaded = await Promise.all(group.map(([, , name]) => load(name)));
-      if (mine !== run) return false;
-      loaded.forEach((rows, i) => rows.forEach((row, place) => next.push({ set: group[i][0], chunk: group[i][1], place, row })));
+    const loaded = [];
+    for (let start = 0; start < chunks.length; start += AT_ONCE) {
+      const group = chunks.slice(start, start + AT_ONCE);
+      const rowsOfChunks = await Promise.all(group.map(({ name }) => load(name)));
+      if (run !== latestRun) return false;
+      group.forEach(({ set, chunk }, i) => rowsOfChunks[i].forEach((row, position) => loaded.push({ set, chunk, position, row })));
       if (chunks.length > AT_ONCE) {
-        $("bw-items-count").textContent = `Loading: ${next.length.toLocaleString("en")} of ${total.toLocaleString("en")} items`;
+        $("bw-items-count").textContent = `Loading: ${loaded.length.toLocaleString("en")} of ${total.toLocaleString("en")} items`;
       }
     }
-    pairs = next;
+    pairs = loaded;
     incomplete = false;
     return true;
   }
 
-  function test() {
+  /** Return a function that says whether a pair passes the filter. */
+  function makeFilter() {
     const query = field("query").value.trim().toLocaleLowerCase().normalize("NFC");
     const [phenomenon, paradigm] = field("paradigm").value.split("\t");
     const outcome = field("outcome").value;
-    const [wrong, right] = [field("wrong").value, field("right").value];
-    const by = (pair, model) => pair.row[4][pair.set.models.indexOf(model)];
+    const [wrongModel, rightModel] = [field("wrong").value, field("right").value];
+    const verdictOf = (pair, model) => pair.row[4][pair.set.models.indexOf(model)];
     return (pair) => {
-      const [, label, good, bad, verdicts] = pair.row;
-      const own = pair.set.paradigms[label];
-      if (phenomenon && own[0] !== phenomenon) return false;
-      if (paradigm != null && own[1] !== paradigm) return false;
+      const [, paradigmIndex, good, bad, verdicts] = pair.row;
+      const [phenomenonOfPair, paradigmOfPair] = pair.set.paradigms[paradigmIndex];
+      if (phenomenon && phenomenonOfPair !== phenomenon) return false;
+      if (paradigm != null && paradigmOfPair !== paradigm) return false;
       if (outcome) {
-        const some = verdicts.includes("0");
-        const others = /[1h]/.test(verdicts);
-        if (outcome === "none" && (!some || others)) return false;
-        if (outcome === "some" && !(some && others)) return false;
-        if (outcome === "wrong" && !some) return false;
-        if (outcome === "all" && (some || !others)) return false;
+        const someWrong = verdicts.includes("0");
+        const someRight = /[1h]/.test(verdicts);
+        if (outcome === "none" && (!someWrong || someRight)) return false;
+        if (outcome === "some" && !(someWrong && someRight)) return false;
+        if (outcome === "wrong" && !someWrong) return false;
+        if (outcome === "all" && (someWrong || !someRight)) return false;
       }
-      if (wrong && by(pair, wrong) !== "0") return false;
-      if (right && by(pair, right) !== "1") return false;
+      if (wrongModel && verdictOf(pair, wrongModel) !== "0") return false;
+      if (rightModel && verdictOf(pair, rightModel) !== "1") return false;
       return !query || `${good ?? ""}\n${bad ?? ""}`.toLocaleLowerCase().normalize("NFC").includes(query);
     };
   }
 
-  async function filter(mine) {
-    const fits = test();
-    const next = [];
-    for (let at = 0; at < pairs.length; at += SLICE) {
-      for (const pair of pairs.slice(at, at + SLICE)) if (fits(pair)) next.push(pair);
-      if (at + SLICE < pairs.length) await pause();
-      if (mine !== run) return;
+  async function filter(run) {
+    const passes = makeFilter();
+    const passing = [];
+    for (let start = 0; start < pairs.length; start += SLICE) {
+      for (const pair of pairs.slice(start, start + SLICE)) if (passes(pair)) passing.push(pair);
+      if (start + SLICE < pairs.length) await pause();
+      if (run !== latestRun) return;
     }
-    hits = next;
+    hits = passing;
     page = 0;
     render();
   }
 
-  let typed = 0;
+  let typingTimer = 0;
 
   async function update(reload) {
-    clearTimeout(typed); // what was typed last is read now, and opened words stay open
-    const mine = ++run;
+    clearTimeout(typingTimer); // this update reads the query, so that no second one follows
+    const run = ++latestRun;
     try {
-      if ((reload || incomplete) && !(await loadPairs(mine))) return;
+      if ((reload || incomplete) && !(await loadPairs(run))) return;
     } catch (error) {
-      if (mine === run) lacks(error);
+      if (run === latestRun) showError(error);
       return;
     }
-    await filter(mine);
+    await filter(run);
   }
 
   const sentenceOf = (error) => `${error.message}: copy the whole folder of the report, or build it again.`;
 
-  /** Say that a script of the report is not there, in place of pairs. */
-  function lacks(error) {
+  /** Say in place of pairs that a script of the report is missing. */
+  function showError(error) {
     [pairs, hits, incomplete] = [[], [], true];
     $("bw-items-rows").replaceChildren();
     for (const name of ["back", "next"]) $(`bw-items-${name}`).disabled = true;
@@ -178,52 +182,54 @@
 
   // Pairs on the page
 
-  /** Words of two sentences in columns: those of the longest common sequence together. */
+  /** Columns of two lists of words, [index in first or null, index in second or null, differs]: of
+      "a b c" and "a x c", [0, 0, false], [1, 1, true], [2, 2, false]. */
   function align(first, second) {
     const [n, m] = [first.length, second.length];
-    const best = Array.from({ length: n + 1 }, () => new Uint16Array(m + 1));
+    // common[i][j]: length of the longest common subsequence of first from i and second from j on
+    const common = Array.from({ length: n + 1 }, () => new Uint16Array(m + 1));
     for (let i = n - 1; i >= 0; i--) {
       for (let j = m - 1; j >= 0; j--) {
-        best[i][j] = first[i] === second[j] ? best[i + 1][j + 1] + 1 : Math.max(best[i + 1][j], best[i][j + 1]);
+        common[i][j] = first[i] === second[j] ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
       }
     }
     const columns = [];
     let [i, j] = [0, 0];
-    let [onlyFirst, onlySecond] = [[], []];
-    const flush = () => {
+    let [onlyFirst, onlySecond] = [[], []]; // differing words since the last equal ones
+    const addDifferences = () => {
       for (let k = 0; k < Math.max(onlyFirst.length, onlySecond.length); k++) columns.push([onlyFirst[k] ?? null, onlySecond[k] ?? null, true]);
       [onlyFirst, onlySecond] = [[], []];
     };
     while (i < n || j < m) {
       if (i < n && j < m && first[i] === second[j]) {
-        flush();
+        addDifferences();
         columns.push([i++, j++, false]);
-      } else if (j >= m || (i < n && best[i + 1][j] >= best[i][j + 1])) onlyFirst.push(i++);
+      } else if (j >= m || (i < n && common[i + 1][j] >= common[i][j + 1])) onlyFirst.push(i++);
       else onlySecond.push(j++);
     }
-    flush();
+    addDifferences();
     return columns;
   }
 
   const split = (text) => text?.match(/\S+/g) ?? [];
-  /** The sides of a pair, or the only one of a single sentence. */
+  /** The sides of a pair (0: good, 1: bad), or the only side of a single sentence. */
   const sidesOf = (row) => [0, 1].filter((side) => row[2 + side] != null);
 
-  function sentence(words, columns, side, lang, sign, css, said) {
-    const differing = new Set(columns.filter((column) => column[2]).map((column) => column[side]));
-    const parts = words.flatMap((word, at) => [at ? " " : "", differing.has(at) ? h("mark", {}, word) : word]);
-    return h("div", { lang, dir: "auto" }, h("span", { class: `bw-sign ${css}`, role: "img", "aria-label": said }, sign), " ", parts);
+  function sentence(words, columns, side, lang, sign, css, label) {
+    const differing = new Set(columns.filter(([, , differs]) => differs).map((column) => column[side]));
+    const content = words.flatMap((word, i) => [i ? " " : "", differing.has(i) ? h("mark", {}, word) : word]);
+    return h("div", { lang, dir: "auto" }, h("span", { class: `bw-sign ${css}`, role: "img", "aria-label": label }, sign), " ", content);
   }
 
   const SIGNS = { 1: ["✓", "exact", "right"], 0: ["✕", "deviates", "wrong"], h: ["½", "rounding", "tie"], "-": ["·", "absent", "not judged"] };
 
   function verdictsOf({ set, row }) {
-    const parts = set.models.map((model, at) => {
-      const [sign, css, said] = SIGNS[row[4][at]];
-      return h("span", { class: "bw-verdict", title: `${nameOf("models", model)}: ${said}` },
-        h("span", { class: `bw-sign ${css}`, role: "img", "aria-label": said }, sign), ` ${nameOf("models", model)}`);
+    const verdicts = set.models.map((model, i) => {
+      const [sign, css, label] = SIGNS[row[4][i]];
+      return h("span", { class: "bw-verdict", title: `${nameOf("models", model)}: ${label}` },
+        h("span", { class: `bw-sign ${css}`, role: "img", "aria-label": label }, sign), ` ${nameOf("models", model)}`);
     });
-    return h("div", { class: "bw-verdicts" }, parts);
+    return h("div", { class: "bw-verdicts" }, verdicts);
   }
 
   function rowOf(pair) {
@@ -238,15 +244,17 @@
       h("td", {}, nameOf("languages", set.lang)),
       h("td", {}, unique(set.paradigms[row[1]].map((key) => nameOf("phenomena", key))).join(": ")),
       h("td", {}, verdictsOf(pair)));
-    let details = null;
+    let details = null; // a row with the words, which are loaded when it is first opened
     let failed = false;
     button.addEventListener("click", async () => {
       const open = button.getAttribute("aria-expanded") !== "true";
       button.setAttribute("aria-expanded", String(open));
-      if (failed) details.remove(); // opened again, it is tried again
-      if (details && !failed) details.hidden = !open;
-      if (!open || (details && !failed)) return;
-      failed = false;
+      if (failed) {
+        details.remove(); // the next opening tries again
+        [details, failed] = [null, false];
+      }
+      if (details) details.hidden = !open;
+      if (details || !open) return;
       const words = h("td", { colspan: "4" }, "Loading …");
       details = h("tr", { class: "bw-words" }, words);
       line.after(details);
@@ -263,31 +271,34 @@
   const number = (value) => (value == null ? "–" : value.toFixed(2).replace("-", "−"));
   const sum = (values) => values.reduce((total, value) => total + (value ?? 0), 0);
 
-  function wordsTable(pair, model, sides) {
-    const shown = sidesOf(pair.row);
-    const texts = sides.map(([values, words], side) => {
-      const own = words ?? split(pair.row[2 + side]);
-      return values.length > own.length ? [...own, "⟨end⟩"] : own;
+  /** A table of the words of a pair with a model's log-probabilities, [values, words or none] by side. */
+  function wordsTable(pair, model, scores) {
+    const sides = sidesOf(pair.row);
+    const wordsOfSides = scores.map(([values, words], side) => {
+      const texts = words ?? split(pair.row[2 + side]);
+      return values.length > texts.length ? [...texts, "⟨end⟩"] : texts;
     });
-    const columns = shown.length > 1 ? align(...texts) : texts[shown[0]].map((_, at) => [at, at, false]);
-    const line = (side, name) => [
-      h("tr", {}, h("th", { scope: "row", rowspan: "2" }, name),
-        columns.map((c) => h("td", { lang: pair.set.tag, dir: "auto" }, c[side] == null ? "" : c[2] ? h("mark", {}, texts[side][c[side]]) : texts[side][c[side]])),
-        h("td", { class: "n" }, "sum")),
-      h("tr", {}, columns.map((c) => h("td", { class: "n" }, c[side] == null ? "" : number(sides[side][0][c[side]]))),
-        h("td", { class: "n" }, h("strong", {}, number(sum(sides[side][0]))))),
-    ];
+    const columns = sides.length > 1 ? align(...wordsOfSides) : wordsOfSides[sides[0]].map((_, i) => [i, i, false]);
+    const lines = (side, name) => {
+      const [words, [values]] = [wordsOfSides[side], scores[side]];
+      const marked = (word, differs) => (word && differs ? h("mark", {}, word) : word);
+      const wordCells = columns.map((column) => h("td", { lang: pair.set.tag, dir: "auto" }, marked(words[column[side]] ?? "", column[2])));
+      const numberCells = columns.map((column) => h("td", { class: "n" }, column[side] == null ? "" : number(values[column[side]])));
+      const head = h("th", { scope: "row", rowspan: "2" }, name);
+      const total = h("td", { class: "n" }, h("strong", {}, number(sum(values))));
+      return [h("tr", {}, head, wordCells, h("td", { class: "n" }, "sum")), h("tr", {}, numberCells, total)];
+    };
     return h("div", { class: "bw-scroll", role: "region", tabindex: "0", "aria-label": `Words by ${nameOf("models", model)}` },
-      h("table", {}, h("caption", {}, nameOf("models", model)), h("tbody", {}, shown.flatMap((side) => line(side, ["good", "bad"][side])))));
+      h("table", {}, h("caption", {}, nameOf("models", model)), h("tbody", {}, sides.flatMap((side) => lines(side, ["good", "bad"][side])))));
   }
 
   async function wordsOf(pair) {
     const id = h("p", { class: "bw-caption" }, "Item ", h("code", {}, pair.row[0]), ", log-probabilities in nats.");
     if (!pair.set.words) return [id, h("p", {}, "The report has no words of this set: it would be too large. They are in the scores of the results.")];
     const chunk = await load(`${pair.set.benchmark}.${pair.set.lang}.${pair.chunk}.words`);
-    const tables = pair.set.models.map((model, at) => {
-      const sides = chunk[pair.place][at];
-      return sides ? wordsTable(pair, model, sides) : h("p", {}, `${nameOf("models", model)}: no scores`);
+    const tables = pair.set.models.map((model, i) => {
+      const scores = chunk[pair.position][i];
+      return scores ? wordsTable(pair, model, scores) : h("p", {}, `${nameOf("models", model)}: no scores`);
     });
     return [id, ...tables];
   }
@@ -311,23 +322,24 @@
     $("bw-items-count").scrollIntoView({ block: "nearest" });
   }
 
-  /** Whether a field can have a value: a choice only one of its options. */
-  const offers = (box, value) => value != null && (!box.options || [...box.options].some((option) => option.value === value));
+  /** Whether a field can have a value; a choice can have the values of its options. */
+  const canHave = (box, value) => value != null && (!box.options || [...box.options].some((option) => option.value === value));
 
   function start() {
     fill(field("benchmark"), unique(index.sets.map((set) => set.benchmark)).map((key) => [key, nameOf("benchmarks", key)]));
-    const given = new URLSearchParams(window.location.hash.slice(1));
+    // Take the choices from the address; a benchmark and language determine the other options.
+    const choices = new URLSearchParams(window.location.hash.slice(1));
     for (const name of ["benchmark", "lang", "paradigm", "outcome", "wrong", "right", "query"]) {
       if (name === "lang") fillLanguages();
-      if (name === "paradigm") fillRest();
-      if (offers(field(name), given.get(name))) field(name).value = given.get(name);
+      if (name === "paradigm") fillParadigmsAndModels();
+      if (canHave(field(name), choices.get(name))) field(name).value = choices.get(name);
     }
-    field("benchmark").addEventListener("change", () => { fillLanguages(); fillRest(); update(true); });
-    field("lang").addEventListener("change", () => { fillRest(); update(true); });
+    field("benchmark").addEventListener("change", () => { fillLanguages(); fillParadigmsAndModels(); update(true); });
+    field("lang").addEventListener("change", () => { fillParadigmsAndModels(); update(true); });
     for (const name of ["paradigm", "outcome", "wrong", "right"]) field(name).addEventListener("change", () => update(false));
     field("query").addEventListener("input", () => {
-      clearTimeout(typed);
-      typed = setTimeout(() => update(false), 150);
+      clearTimeout(typingTimer);
+      typingTimer = setTimeout(() => update(false), 150); // after the last of several letters
     });
     tools.addEventListener("submit", (event) => event.preventDefault());
     $("bw-items-back").addEventListener("click", () => turn(-1));
@@ -340,5 +352,5 @@
     const names = index.omitted.map(([key, n]) => `${nameOf("benchmarks", key)} (${n.toLocaleString("en")})`);
     if (names.length) $("bw-items-omitted").textContent = `Left out, because their items have several conditions: ${names.join(", ")}.`;
     start();
-  }, lacks);
+  }, showError);
 })();

@@ -1,21 +1,21 @@
 "use strict";
-/* The panel that shows where a number comes from, and the data behind it. No module: a page
-   opened from a file may not load one, nor read other files; data are scripts too. */
+/* The panel that shows where a number comes from. This is no module, and data are scripts: a page
+   that is opened from a disk may load neither modules nor other files. */
 (() => {
   const MOST = 40; // products in the panel; the command line shows all
   const received = {};
   const waiting = {};
 
-  /** Load a script of data once. */
-  function load(kind, name) {
-    waiting[kind] ??= new Promise((resolve, reject) => {
+  /** Load a script of data once; it passes the topic ("paper" or "products") to ``receive``. */
+  function load(topic, name) {
+    waiting[topic] ??= new Promise((resolve, reject) => {
       const script = document.createElement("script");
       script.src = `_static/data/${name}.js`;
-      script.onload = () => resolve(received[kind]);
+      script.onload = () => resolve(received[topic]);
       script.onerror = () => reject(new Error(`${script.src} is missing`));
       document.head.append(script);
     });
-    return waiting[kind];
+    return waiting[topic];
   }
 
   /** An element with attributes and children; null children are left out. */
@@ -45,7 +45,7 @@
     return Number.isInteger(number) ? String(number) : String(Number(number.toPrecision(6)));
   }
 
-  /** Printed numbers are told apart by these; the names of the classes are those of the CSS. */
+  /** Signs and CSS classes of statuses and verdicts. */
   const SIGNS = {
     exact: ["✓", "exact"],
     rounding: ["≈", "rounding"],
@@ -124,27 +124,28 @@
     );
   }
 
-  /** Names of languages and models that a cell is not about. */
-  function others(where, names) {
+  /** Keys of languages and models that a cell is not about, so that their files are not shown. */
+  function irrelevantKeys(where, names) {
     const keys = new Set();
     for (const [kind, columns] of [
       ["languages", ["lang"]],
       ["models", ["model", "model_a", "model_b"]],
     ]) {
-      const own = columns.flatMap((column) => where[column] ?? []);
-      if (own.length) {
-        for (const key of Object.keys(names[kind])) if (!own.includes(key)) keys.add(key);
+      const keysOfCell = columns.flatMap((column) => where[column] ?? []);
+      if (keysOfCell.length) {
+        for (const key of Object.keys(names[kind])) if (!keysOfCell.includes(key)) keys.add(key);
       }
     }
     return keys;
   }
 
-  function concerns(path, away) {
-    const parts = path.split("/");
-    return ![...parts, parts.at(-1).split(".")[0]].some((part) => away.has(part));
+  /** Whether no folder or file of a path is named after an irrelevant key. */
+  function isRelevant(path, irrelevant) {
+    const components = path.split("/");
+    return ![...components, components.at(-1).split(".")[0]].some((name) => irrelevant.has(name));
   }
 
-  function made(job) {
+  function describeJob(job) {
     if (!job) return "from outside, or without a record";
     const [verb, code, date, commit, clean, notes] = job;
     const remarks = Object.entries(notes).map(([name, note]) => `${name} ${note}`);
@@ -152,25 +153,25 @@
     return [`${verb}, code ${code}`, date, `commit ${commit || "none"}${state}`, ...remarks].join(" · ");
   }
 
-  /** A product and what it was made from, as nested lists; each product once. */
-  function lineage(graph, number, away, seen) {
+  /** A product and its inputs, as nested lists; the inputs of a product are listed once. */
+  function lineage(graph, number, irrelevant, seen) {
     const [path, sha256, job, inputs] = graph.products[number];
-    const known = seen.has(number);
+    const isRepeated = seen.has(number);
     seen.add(number);
-    const kept = known ? [] : (inputs ?? []).filter((i) => concerns(graph.products[i][0], away));
-    const shown = kept.filter((i) => seen.size < MOST || seen.has(i));
+    const relevant = isRepeated ? [] : (inputs ?? []).filter((i) => isRelevant(graph.products[i][0], irrelevant));
+    const shown = relevant.filter((i) => seen.size < MOST || seen.has(i));
     return h(
       "li",
       {},
       h("code", { class: "bw-path" }, path),
       h("span", { class: "bw-made", title: `SHA-256 ${sha256}` }, `SHA-256 ${sha256.slice(0, 16)}…`),
-      h("span", { class: "bw-made" }, known ? "see above" : made(graph.jobs[job])),
-      shown.length ? h("ul", {}, shown.map((i) => lineage(graph, i, away, seen))) : null,
-      kept.length > shown.length ? h("p", {}, `and ${kept.length - shown.length} more`) : null,
+      h("span", { class: "bw-made" }, isRepeated ? "see above" : describeJob(graph.jobs[job])),
+      shown.length ? h("ul", {}, shown.map((i) => lineage(graph, i, irrelevant, seen))) : null,
+      relevant.length > shown.length ? h("p", {}, `and ${relevant.length - shown.length} more`) : null,
     );
   }
 
-  function quoted(text) {
+  function quotedForShell(text) {
     return `'${text.replaceAll("'", "'\\''")}'`;
   }
 
@@ -189,8 +190,8 @@
 
   function commandPart(form, cell) {
     const command =
-      `blimpworks explain ${form.file} --row ${quoted(cell.row)} ` +
-      `--column ${quoted(cell.column)} --items 5`;
+      `blimpworks explain ${form.file} --row ${quotedForShell(cell.row)} ` +
+      `--column ${quotedForShell(cell.column)} --items 5`;
     const copy = h("button", { type: "button", class: "bw-copy" }, "Copy");
     copy.addEventListener("click", async () => {
       await navigator.clipboard.writeText(command);
@@ -217,35 +218,35 @@
     return h("h2", { id: "bw-panel-title" }, `${received.paper.labels[exhibit]}: ${parts.join(" / ")}`);
   }
 
-  /** The opened cell, and cells of the exhibit's other forms that stand for the same number. */
-  function cellsOf(exhibit, key, index, row, column) {
-    const cells = index == null ? [] : [[key, received.paper.forms[key].cells[index]]];
+  /** [cell, key of its form] of the opened cell, and of cells of the same printed number in any form. */
+  function cellsOf(exhibit, formKey, index, row, column) {
+    const { forms } = received.paper;
+    const formByCell = new Map(); // has each cell once
+    if (index != null) formByCell.set(forms[formKey].cells[index], formKey);
     for (const tree of ["published", "measured", "corrected"]) {
-      const other = `${tree}/${exhibit}`;
-      if (row == null || !received.paper.forms[other]) continue;
-      const same = received.paper.forms[other].cells.filter(
-        (cell) => cell.place && cell.place[0] === row && cell.place[1] === column,
-      );
-      cells.push(...same.map((cell) => [other, cell]));
+      const key = `${tree}/${exhibit}`;
+      for (const cell of row == null ? [] : forms[key]?.cells ?? []) {
+        if (cell.place && cell.place[0] === row && cell.place[1] === column) formByCell.set(cell, key);
+      }
     }
-    return [...new Map(cells.map(([form, cell]) => [cell, form]))].filter(([cell]) => !cell.itself);
+    return [...formByCell].filter(([cell]) => !cell.itself); // not copies of the printed number
   }
 
-  /** Products below one that come from outside: retrieved files, and files without a record. */
-  function outside(graph, number, away) {
+  /** Files from which a product was made in the end: retrieved files, and files without a record. */
+  function sourceFiles(graph, number, irrelevant) {
     const files = new Map();
     const seen = new Set([number]);
-    for (const next of seen) {
-      const [path, sha256, job, inputs] = graph.products[next];
-      const from = graph.jobs[job];
-      if (!from || from[0].startsWith("retrieve")) files.set(path, [sha256, from]);
-      else for (const i of inputs ?? []) if (concerns(graph.products[i][0], away)) seen.add(i);
+    for (const next of seen) { // the set grows meanwhile
+      const [path, sha256, jobIndex, inputs] = graph.products[next];
+      const job = graph.jobs[jobIndex];
+      if (!job || job[0].startsWith("retrieve")) files.set(path, [sha256, job]);
+      else for (const i of inputs ?? []) if (isRelevant(graph.products[i][0], irrelevant)) seen.add(i);
     }
     return [...files];
   }
 
-  function outsidePart(graph, number, away) {
-    const files = outside(graph, number, away);
+  function sourcesPart(graph, number, irrelevant) {
+    const files = sourceFiles(graph, number, irrelevant);
     const lines = files.slice(0, MOST).map(([path, [sha256, job]]) =>
       h(
         "li",
@@ -262,21 +263,21 @@
   async function lineagePart(form, cell) {
     if (form.product == null) return [];
     const graph = await load("products", "products");
-    const away = others(cell.where, received.paper.names);
-    const list = h("ul", { class: "bw-lineage" }, lineage(graph, form.product, away, new Set()));
+    const irrelevant = irrelevantKeys(cell.where, received.paper.names);
+    const list = h("ul", { class: "bw-lineage" }, lineage(graph, form.product, irrelevant, new Set()));
     const chain = h("details", {}, h("summary", {}, "All files between, with the jobs that made them"), list);
-    return [outsidePart(graph, form.product, away), chain];
+    return [sourcesPart(graph, form.product, irrelevant), chain];
   }
 
-  async function show(paper, key, index, row, column) {
+  async function show(paper, formKey, index, row, column) {
     const content = await load("paper", paper);
-    const exhibit = key.split("/")[1];
-    const opened = index == null ? null : content.forms[key].cells[index];
+    const exhibit = formKey.split("/")[1]; // "measured/table1"
+    const opened = index == null ? null : content.forms[formKey].cells[index];
     const number = content.printed[exhibit]?.[row]?.[column];
-    const away = h("button", { type: "button", class: "bw-close", "aria-label": "Close" }, "✕");
-    away.addEventListener("click", close);
-    panel.replaceChildren(away, title(exhibit, opened, row, column));
-    const cells = cellsOf(exhibit, key, index, row, column);
+    const closeButton = h("button", { type: "button", class: "bw-close", "aria-label": "Close" }, "✕");
+    closeButton.addEventListener("click", close);
+    panel.replaceChildren(closeButton, title(exhibit, opened, row, column));
+    const cells = cellsOf(exhibit, formKey, index, row, column);
     const parts = cells.map(([cell, form]) => cellPart(cell, form.split("/")[0], content.forms[form]));
     panel.append(...[printedPart(number), ...parts].filter((part) => part));
     panel.scrollTop = 0;
@@ -305,8 +306,8 @@
     h,
     open,
     paper,
-    receive(kind, content) {
-      received[kind] = content;
+    receive(topic, content) {
+      received[topic] = content;
     },
   };
 })();

@@ -1,6 +1,6 @@
 "use strict";
-/* What a page of the report does beyond its HTML: variants, filters, and moving between the
-   numbers of a table. Comes after panel.js. */
+/* The choices of a reader on a page: variants, filters, members of series, and moving between the
+   numbers of a table. It uses panel.js. */
 (() => {
   const { h, open, paper } = window.blimpworks;
   const KINDS = ["model", "lang", "phenomenon"];
@@ -28,59 +28,59 @@
     remember("variant", variant);
   }
 
-  // Filters: rows and columns are hidden when all their numbers are about something else.
+  // Filters: a row or column is hidden if none of its numbers is about the chosen keys.
 
-  const chosen = Object.fromEntries(KINDS.map((kind) => [kind, new Set()]));
+  const chosen = Object.fromEntries(KINDS.map((kind) => [kind, new Set()])); // {kind: chosen keys}
+  const choices = Object.fromEntries(KINDS.map((kind) => [kind, new Set()])); // {kind: all keys}
 
-  const known = Object.fromEntries(KINDS.map((kind) => [kind, new Set()])); // what can be chosen
-
-  /** Keys of the models, languages or phenomena that a number is about: perhaps its printed ones. */
-  function aboutOf({ dataset }, kind) {
-    return dataset[kind]?.split(" ") ?? [dataset.row, dataset.column].filter((key) => known[kind].has(key));
+  /** Keys of a kind that a number is about; without such an attribute, its row or column may be one. */
+  function keysOf({ dataset }, kind) {
+    return dataset[kind]?.split(" ") ?? [dataset.row, dataset.column].filter((key) => choices[kind].has(key));
   }
 
-  function isAway(cell) {
+  function isFilteredOut(cell) {
     return KINDS.some((kind) => {
       if (!chosen[kind].size) return false;
-      const about = aboutOf(cell, kind);
-      return about.length > 0 && !about.some((key) => chosen[kind].has(key));
+      const keys = keysOf(cell, kind);
+      return keys.length > 0 && !keys.some((key) => chosen[kind].has(key));
     });
   }
 
-  /** Cells of a row with the column each begins in and how many it spans. */
-  function placed(row) {
-    let at = 0;
+  /** Cells of a row, each with its first column and the number of columns that it spans. */
+  function cellsWithColumns(row) {
+    let column = 0;
     return [...row.cells].map((cell) => {
-      cell.dataset.span ??= cell.colSpan;
-      const place = { cell, at, span: Number(cell.dataset.span) };
-      at += place.span;
-      return place;
+      cell.dataset.span ??= cell.colSpan; // before any column was hidden
+      const entry = { cell, column, span: Number(cell.dataset.span) };
+      column += entry.span;
+      return entry;
     });
   }
 
   function filterTable(table) {
-    const rows = [...table.rows].map((row) => [row, placed(row)]);
-    const columns = new Map();
-    let left = 0;
+    const rows = [...table.rows].map((row) => [row, cellsWithColumns(row)]);
+    const hiddenColumns = new Map(); // {column of numbers: whether all of them are filtered out}
+    let visibleNumbers = 0;
     for (const [row, cells] of rows) {
       const numbers = cells.filter(({ cell }) => cell.dataset.row || cell.dataset.cell);
-      for (const { cell, at } of numbers) {
-        const away = isAway(cell);
-        cell.classList.toggle("bw-away", away);
-        columns.set(at, (columns.get(at) ?? true) && away);
-        left += away ? 0 : 1;
+      for (const { cell, column } of numbers) {
+        const out = isFilteredOut(cell);
+        cell.classList.toggle("bw-away", out);
+        hiddenColumns.set(column, (hiddenColumns.get(column) ?? true) && out);
+        visibleNumbers += out ? 0 : 1;
       }
-      row.hidden = numbers.length > 0 && numbers.every(({ cell }) => isAway(cell));
+      row.hidden = numbers.length > 0 && numbers.every(({ cell }) => isFilteredOut(cell));
     }
     for (const [, cells] of rows) {
-      for (const { cell, at, span } of cells) {
-        const open = Array.from({ length: span }, (_, i) => at + i).filter((i) => !columns.get(i));
-        cell.hidden = open.length === 0;
-        if (open.length) cell.colSpan = open.length;
+      for (const { cell, column, span } of cells) {
+        const columns = Array.from({ length: span }, (_, i) => column + i);
+        const visible = columns.filter((i) => !hiddenColumns.get(i));
+        cell.hidden = visible.length === 0;
+        if (visible.length) cell.colSpan = visible.length;
       }
     }
     const wrapper = table.closest(".bw-scroll");
-    wrapper.hidden = left === 0 && columns.size > 0;
+    wrapper.hidden = visibleNumbers === 0 && hiddenColumns.size > 0;
     let note = wrapper.nextElementSibling;
     if (!note?.classList.contains("bw-nothing")) {
       note = h("p", { class: "bw-nothing" }, "This table has no rows for your choice.");
@@ -108,7 +108,7 @@
   function startFilters(tools) {
     const chips = tools.querySelector(".bw-chosen");
     for (const select of tools.querySelectorAll("select[data-kind]")) {
-      for (const { value } of select.options) if (value) known[select.dataset.kind].add(value);
+      for (const { value } of select.options) if (value) choices[select.dataset.kind].add(value);
       select.addEventListener("change", () => {
         const option = select.selectedOptions[0];
         const keys = chosen[select.dataset.kind];
@@ -122,9 +122,9 @@
     }
   }
 
-  // Numbers: one of each table takes the focus, arrow keys move on.
+  // Moving between numbers: Tab reaches one number of a table, and arrow keys the others.
 
-  function focusOn(table, button) {
+  function makeReachable(table, button) {
     table.querySelector('button[tabindex="0"]')?.setAttribute("tabindex", "-1");
     button.setAttribute("tabindex", "0");
   }
@@ -146,14 +146,14 @@
       const button = next.querySelector("button");
       if (button && button.offsetParent) {
         event.preventDefault();
-        focusOn(table, button);
+        makeReachable(table, button);
         button.focus();
         return;
       }
     }
   }
 
-  /** Open the number that the address names, as the lists of all numbers link to it. */
+  /** Open the number of an address such as "#number/table1/GPT-2/Overall", as lists link to it. */
   async function openAddressed() {
     const address = /^#number\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(window.location.hash);
     if (!address || !paper()) return;
@@ -162,31 +162,33 @@
       (cell) => cell.dataset.row === row && cell.dataset.column === column &&
         cell.closest("table").dataset.form.endsWith(`/${exhibit}`),
     );
-    const cell = cells.find((each) => each.offsetParent) ?? cells[0];
+    const cell = cells.find((candidate) => candidate.offsetParent) ?? cells[0]; // a visible one first
     if (!cell) return;
+    // Show what the cell is in: the member of a series, folded details, and the tab.
     const section = cell.closest("section");
-    shownBy[[section.id, ...[...section.children].map((part) => part.id)].find((id) => shownBy[id])]?.();
-    for (let part = cell; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
+    const ids = [section.id, ...[...section.children].map((child) => child.id)];
+    showMemberOf[ids.find((id) => showMemberOf[id])]?.();
+    for (let node = cell; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
     const tab = cell.closest(".sd-tab-content")?.previousElementSibling;
     if (tab) document.getElementById(tab.htmlFor)?.click();
     cell.scrollIntoView({ block: "center" });
     await open(cell);
   }
 
-  // Series: of exhibits that are one thing over and over, one member is shown at a time.
+  // Series of exhibits, such as a table for each language: one member is shown at a time.
 
-  const shownBy = {}; // by the address of an exhibit in a series, what shows it
+  const showMemberOf = {}; // {id of an exhibit in a series: function that shows its member}
 
   function startSeries({ title, members }) {
     const sections = members.map(([, ids]) => ids.map((id) => document.getElementById(id)?.closest("section")));
     const label = h("span", { class: "bw-series-title" }, `${title} …`);
     const buttons = members.map(([name]) => h("button", { type: "button" }, name));
-    const choose = (at) => {
-      sections.forEach((own, i) => own.forEach((s) => s?.classList.toggle("bw-unchosen", i !== at)));
-      buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(i === at)));
+    const choose = (chosenIndex) => {
+      sections.forEach((sectionsOfMember, i) => sectionsOfMember.forEach((section) => section?.classList.toggle("bw-unchosen", i !== chosenIndex)));
+      buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(i === chosenIndex)));
     };
-    buttons.forEach((button, at) => button.addEventListener("click", () => choose(at)));
-    members.forEach(([, ids], at) => ids.forEach((id) => { shownBy[id] = () => choose(at); }));
+    buttons.forEach((button, i) => button.addEventListener("click", () => choose(i)));
+    members.forEach(([, ids], i) => ids.forEach((id) => { showMemberOf[id] = () => choose(i); }));
     sections[0][0]?.before(h("div", { class: "bw-series", role: "group", "aria-label": title }, label, buttons));
     choose(0);
   }
@@ -194,54 +196,54 @@
   /** Show the member of a series that an address leads to. */
   function showAddressed() {
     const id = window.location.hash.slice(1);
-    if (!shownBy[id]) return;
-    shownBy[id]();
+    if (!showMemberOf[id]) return;
+    showMemberOf[id]();
     document.getElementById(id).scrollIntoView();
   }
 
-  // Wide tables: a word on how much is out of sight, as long as something is.
+  // Wide tables: a note above them while some columns are out of sight.
 
-  function cue(wrapper) {
-    const hidden = wrapper.scrollWidth - wrapper.clientWidth;
-    const more = hidden > 2 && wrapper.scrollLeft < hidden - 2;
+  function updateNote(wrapper) {
+    const hiddenPixels = wrapper.scrollWidth - wrapper.clientWidth; // 1 or 2 may be due to rounding
+    const more = hiddenPixels > 2 && wrapper.scrollLeft < hiddenPixels - 2;
     wrapper.classList.toggle("bw-more", more);
     let note = wrapper.previousElementSibling;
     if (!note?.classList.contains("bw-cue")) {
-      if (hidden <= 2) return;
+      if (hiddenPixels <= 2) return;
       note = h("span", { class: "bw-cue", "aria-hidden": "true" }, "");
       wrapper.before(note);
     }
-    note.hidden = hidden <= 2;
+    note.hidden = hiddenPixels <= 2;
     note.textContent = more ? "more columns: scroll sideways →" : "← last column";
   }
 
-  function startCues() {
+  function startNotes() {
     const wrappers = [...document.querySelectorAll(".bw-scroll")];
-    const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => cue(target)));
+    const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => updateNote(target)));
     for (const wrapper of wrappers) {
-      wrapper.addEventListener("scroll", () => cue(wrapper), { passive: true });
+      wrapper.addEventListener("scroll", () => updateNote(wrapper), { passive: true });
       sizes.observe(wrapper);
     }
   }
 
-  // Lists of all numbers: the front page links to those with one status.
+  // Lists of all numbers: the front page links to the numbers with one status ("#status/exact").
 
   async function startListing(table) {
     const key = Object.keys(window).find((name) => name.startsWith("_itables_"));
     const { jQuery } = await window[key];
     const address = /^#(status|verdict)\/(.+)$/.exec(window.location.hash);
     if (!address) return;
-    const apply = (api) => {
+    const filter = (api) => {
       const column = api.column(api.columns().titles().toArray().indexOf(address[1]));
       const value = decodeURIComponent(address[2]);
       column.search(`^${value}$`, { regex: true, smart: false }).draw();
       const all = h("a", { href: window.location.pathname.split("/").at(-1) }, "Show all.");
       table.closest(".bw-scroll").before(h("p", {}, `Only rows with ${address[1]} “${value}” are shown. `, all));
     };
-    // itables makes the table in its own time, and DataTables fills it in its own.
+    // Wait until itables has made the table, and then until DataTables has filled it.
     const wait = () => {
       if (!jQuery.fn.dataTable.isDataTable(table)) requestAnimationFrame(wait);
-      else jQuery(table).DataTable().ready(function ready() { apply(this); });
+      else jQuery(table).DataTable().ready(function ready() { filter(this); });
     };
     wait();
   }
@@ -249,7 +251,7 @@
   function start() {
     const listing = document.querySelector("#bw-published, #bw-measured");
     if (listing) startListing(listing);
-    startCues();
+    startNotes();
     const tools = document.querySelector(".bw-tools");
     chooseVariant(remembered("variant") ?? "published");
     if (!tools) return;
@@ -270,13 +272,13 @@
     document.addEventListener("click", (event) => {
       const cell = event.target.closest?.("table[data-form] td");
       if (cell && event.target.closest("button")) {
-        focusOn(cell.closest("table"), event.target.closest("button"));
+        makeReachable(cell.closest("table"), event.target.closest("button"));
         open(cell);
       }
     });
     document.addEventListener("keydown", move);
     window.addEventListener("hashchange", openAddressed);
-    // Tabs take up their last state when the page is ready, before this.
+    // Tabs get their last state when the page is ready, before "load".
     window.addEventListener("load", openAddressed);
   }
 
