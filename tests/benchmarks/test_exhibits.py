@@ -535,7 +535,7 @@ def test_people_stand_beside_models_and_are_correlated_with_them(campaigns, tmp_
     assert (cell.low, cell.n, cell.text) == (None, None, f"{cell.value:.1f}")
     both = pd.concat([rows, rows.assign(method="majority")])
     write(both, ACCURACIES, path)
-    with pytest.raises(UserError, match="by human, majority; expected one method"):
+    with pytest.raises(UserError, match="by human, majority; expected one"):
         built("people", printed, labels_of(SHAPES["three"]), tmp_path)
 
 

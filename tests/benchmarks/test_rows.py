@@ -193,7 +193,11 @@ def test_lines_of_aligned_files_are_rows(tmp_path, lang, more, expected):
         ({"en/generated.gold": "singular\t5\tis\tare\n"}, {}, "en/generated.text has 2 rows, and"),
         ({"en/generated.text": "Dogs bark .\n\n"}, {}, "en/generated.text:2 is empty; expected a"),
         ({}, {"aligned": [{**GOLD, "files": "*/generated.gold"}]}, "2 files of 'aligned'"),
-        ({"de/generated.eval": "1\n"}, {}, "de/generated.eval is 'aligned', and belongs to no f"),
+        (
+            {"de/generated.eval": "1\n"},
+            {},
+            "de/generated.eval is 'aligned', and belongs to no file",
+        ),
         ({}, {"aligned": [GOLD, {**EVAL, "columns": ["at"]}]}, "generated.eval:1: column 'at' is"),
         ({}, {"aligned": [{**EVAL, "columns": ["a", "b"]}]}, "is plain text, and has one column"),
     ],

@@ -135,7 +135,7 @@ TOTALS = "glotcc/v1.0-language-totals.tsv"
         ({"models": ["gpt-9"]}, r"model 'gpt-9' .* not in .*models.tsv"),
         ({"models": ["ngram-5"]}, r"model 'ngram-5' has recipe 'ngram', which .* lacks"),
         (NGRAM | {"engines": {"kenlm": "vllm"}}, r"engine 'vllm' cannot run .*'engines' of"),
-        ({"substitutes": {TOTALS: "unimorph/eng/eng"}}, r"'frequency'; only sources of kind uni"),
+        ({"substitutes": {TOTALS: "unimorph/eng/eng"}}, r"'frequency'; only kinds uni"),
     ],
 )
 def test_what_the_catalogue_lacks_is_named(campaign, settings, message):

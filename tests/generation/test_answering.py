@@ -1,3 +1,4 @@
+import functools
 import json
 import shutil
 
@@ -281,6 +282,25 @@ def test_no_answer_depends_on_its_batch(raw, run, tmp_path, kind, changes, compa
         alone = options.model_copy(update={"batch": 1})
         _, single = run(checkpoint, {"eng": prompts}, options=alone, place="alone")
         assert together["eng"].equals(single["eng"])
+
+
+def test_prompts_of_one_length_share_a_batch_if_padding_gives_no_numbers(raw, run, monkeypatch):
+    """Own code of models may compute a softmax of -inf alone where a row begins with padding."""
+    [_, tables] = run(raw, {"eng": QUESTIONS})
+    model_class = type(AutoModelForCausalLM.from_pretrained(raw.parent))
+    forward = model_class.forward
+
+    def padded(self, *arguments, attention_mask=None, **options):
+        result = forward(self, *arguments, attention_mask=attention_mask, **options)
+        if attention_mask is not None:
+            result.logits[(attention_mask == 0).any(1)] = torch.nan
+        result.logits[..., -1] = -torch.inf  # of an id that no text has
+        return result
+
+    functools.update_wrapper(padded, forward)
+    monkeypatch.setattr(model_class, "forward", padded)
+    assert load_generation_engine(raw, "transformers", OPTIONS)._company == "length"
+    assert run(raw, {"eng": QUESTIONS}, place="unpadded")[1]["eng"].equals(tables["eng"])
 
 
 def test_no_limit_of_positions_is_none_and_ids_beyond_a_vocabulary_are_refused(raw, run, tmp_path):

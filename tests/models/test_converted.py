@@ -222,8 +222,11 @@ def write_adapter(folder, base, **settings):
     return merged
 
 
-def test_an_adapter_is_added_to_its_base(original, tmp_path):
-    expected = write_adapter(tmp_path / "mine", original.parent)
+@pytest.mark.parametrize("fan_in_fan_out", [False, True])
+def test_an_adapter_is_added_to_its_base(original, tmp_path, fan_in_fan_out):
+    """PEFT ignores ``fan_in_fan_out`` for linear layers, and so for all of Llama's."""
+    adapter = tmp_path / "mine"
+    expected = write_adapter(adapter, original.parent, fan_in_fan_out=fan_in_fan_out)
     checkpoint = taken(tmp_path / "mine", tmp_path / "taken")
     weights = load_file(checkpoint.with_name("model.safetensors"))
     base = load_file(original.with_name("model.safetensors"))
@@ -283,7 +286,6 @@ def test_an_adapter_of_gpt2_is_added_by_the_layers_whatever_its_setting(tmp_path
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"fan_in_fan_out": True}, "fan_in_fan_out is true, but expected false, because"),
         ({"use_dora": True}, "use_dora is true, which plain lora.*expected the settings of a pl"),
         ({"peft_type": "IA3"}, "peft_type: input should be 'lora'"),
         ({"modules_to_save": ["lm_head"]}, r"modules_to_save is \['lm_head'\], which plain lora"),
@@ -298,6 +300,15 @@ def test_an_adapter_of_gpt2_is_added_by_the_layers_whatever_its_setting(tmp_path
 def test_more_than_plain_lora_is_refused(original, tmp_path, settings, says):
     write_adapter(tmp_path / "mine", original.parent, **settings)
     with pytest.raises(UserError, match=says):
+        facts_of(tmp_path / "mine")
+
+
+def test_an_adapter_of_transposed_weights_of_own_code_is_refused(original, tmp_path):
+    base = shutil.copytree(original.parent, tmp_path / "base")
+    config = json.loads((base / "config.json").read_text())
+    (base / "config.json").write_text(json.dumps(config | {"model_type": "jais"}))
+    write_adapter(tmp_path / "mine", base, fan_in_fan_out=True)
+    with pytest.raises(UserError, match="fan_in_fan_out is true; expected a model of transformers"):
         facts_of(tmp_path / "mine")
 
 

@@ -75,7 +75,9 @@ def checkpoint_of(wildcards):
 
 
 # Models that one job runs on all languages. Then one job also judges all languages, and so on.
-WITH_ONE_JOB = [name for name in CATALOGUE.models if name not in layout.models_with_job_per_language]
+WITH_ONE_JOB = [
+    name for name in CATALOGUE.models if name not in layout.models_with_job_per_language
+]
 
 
 def of_unit(unit):

@@ -20,7 +20,7 @@ LOCATION = re.compile(r"^([^:]+:\d+):? ")
 
 @dataclass
 class Account:
-    """Counts of an entry's files, rows and items, and its faults; each ``Row`` of it has this."""
+    """Counts of an entry's files, rows and items, and its faults; all rows of an entry share it."""
 
     entry: str
     """File of the declaration and key of the entry, such as ``benchmark.yaml: key data.0``."""

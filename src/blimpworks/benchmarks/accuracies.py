@@ -82,30 +82,14 @@ def read_people(
 
         # In ``without`` and messages, a judgement is called by its paradigm, else its phenomenon.
         rows["unit"] = rows["phenomenon"].where(rows["paradigm"] == ALL, rows["paradigm"])
-        numbers = (rows["n"] + rows["skipped"]).groupby(rows["unit"]).sum()
-        for unit in dict.fromkeys(entry.without):
-            if unit not in numbers:
-                raise UserError(
-                    f"{declared.path}: 'without' of people names {unit!r}, which no row of "
-                    f"{', '.join(entry.patterns)} has; correct it."
-                )
-            left_out[unit] += int(numbers[unit])
+        counts = _count_left_out(rows, entry, declared)
+        left_out.update(counts)
         rows = rows[~rows["unit"].isin(entry.without)]
         _check_languages(rows, declared, "people's judgements")
-        labels = zip(rows["lang"], rows["phenomenon"], rows["paradigm"], strict=True)
-        names = [_phenomenon(*row_labels, phenomena) for row_labels in labels]
-        rows = rows.assign(phenomenon=pd.Series(names, rows.index, dtype=object))
-        if absent := [*rows["unit"][rows["phenomenon"].isna()].unique()]:
-            log.error("%s: people judged what no item is of: %s", declared.path, ", ".join(absent))
-            raise UserError(
-                f"{declared.path}: people judged {few([*map(repr, absent)], 4)}, which no item is "
-                "of; map the names to the benchmark's with 'rename', or leave them out with "
-                f"'without: [{', '.join(absent[:4])}]'."
-            )
-        if entry.without:
-            counts = ", ".join(f"{unit} {numbers[unit]}" for unit in dict.fromkeys(entry.without))
-            log.warning("%s: judgements that 'without' leaves out: %s", declared.path, counts)
-        frames.append(rows)
+        frames.append(_with_phenomena_of_items(rows, phenomena, declared))
+        if counts:
+            listed = ", ".join(f"{unit} {n}" for unit, n in counts.items())
+            log.warning("%s: judgements that 'without' leaves out: %s", declared.path, listed)
     judgements = pd.concat(frames).assign(model=HUMAN)
     for lang, of_language in judgements.groupby("lang", sort=False):
         is_phenomenon = of_language["paradigm"] == ALL
@@ -124,6 +108,35 @@ def read_people(
         "left_out": dict(left_out),
         "without_judgement": int(judgements["skipped"].sum()),
     }
+
+
+def _count_left_out(rows: pd.DataFrame, entry: People, declared: Declaration) -> dict[str, int]:
+    """Return the number of judgements of each unit in ``without``. UserError if a unit has none."""
+    numbers = (rows["n"] + rows["skipped"]).groupby(rows["unit"]).sum()
+    for unit in entry.without:
+        if unit not in numbers:
+            raise UserError(
+                f"{declared.path}: 'without' of people names {unit!r}, which no row of "
+                f"{', '.join(entry.patterns)} has; correct it."
+            )
+    return {unit: int(numbers[unit]) for unit in entry.without}
+
+
+def _with_phenomena_of_items(
+    rows: pd.DataFrame, phenomena: Phenomena, declared: Declaration
+) -> pd.DataFrame:
+    """Replace the phenomena of judgements by those of items. UserError if units have no items."""
+    labels = zip(rows["lang"], rows["phenomenon"], rows["paradigm"], strict=True)
+    names = [_phenomenon(*row_labels, phenomena) for row_labels in labels]
+    rows = rows.assign(phenomenon=pd.Series(names, rows.index, dtype=object))
+    if absent := [*rows["unit"][rows["phenomenon"].isna()].unique()]:
+        log.error("%s: people judged what no item is of: %s", declared.path, ", ".join(absent))
+        raise UserError(
+            f"{declared.path}: people judged {few([*map(repr, absent)], 4)}, which no item is of; "
+            "map the names to the benchmark's with 'rename', or leave them out with "
+            f"'without: [{', '.join(absent[:4])}]'."
+        )
+    return rows
 
 
 def read_released(

@@ -21,7 +21,7 @@ from blimpworks.benchmarks import designs, layouts
 from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.designs import Design
-from blimpworks.benchmarks.entries import LabelledFiles, Ratings
+from blimpworks.benchmarks.entries import Data, LabelledFiles, Ratings
 from blimpworks.benchmarks.files import Named, local_files, rows_in
 from blimpworks.benchmarks.layouts import Pair
 from blimpworks.benchmarks.predictions import WHOLE, Effect, Prediction
@@ -45,6 +45,18 @@ LAYOUTS: Mapping[str, Callable[..., Iterator[Any]]] = {
 }
 SEVERAL_ROWS = ("labelled_rows", "conditions")
 """Layouts with several rows per item."""
+TEXTS, NUMBERS = pa.list_(pa.string()), pa.list_(pa.int32())
+EXTRA: Mapping[str, pa.DataType] = {
+    **dict.fromkeys(("line", "alternatives"), pa.int32()),
+    **dict.fromkeys(("condition", "right"), LABEL),
+    **dict.fromkeys(("regions", "predictions", "effects", "effect_names"), TEXTS),
+    **dict.fromkeys(("region_starts", "region_ends"), NUMBERS),
+    "rating": pa.float64(),
+}
+"""Types of the columns that items tables of declared benchmarks have besides those of ``ITEMS``."""
+RESERVED = {*ITEMS.names, *SCORES.names, *EXTRA, "identical", "acceptable", "item"}
+RESERVED |= {PREFIX_METHODS, "benchmark", "model"}
+"""Columns of items tables, and of tables that are joined with them; ``keep`` may name none."""
 
 
 def named_files(declared: Declaration, files: Sequence[Path], sources: Path) -> Named:
@@ -59,50 +71,61 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
     Appends an account (counts of files, rows and remarks) of each entry to ``accounts``. Raises
     UserError with the faults of all entries.
     """
-    folder, faults = declared.folder, []
     items: list[Pair | Design] = []
+    faults = []
     for number, data in enumerate(declared.data):
         account = Account(f"{declared.path}: key data.{number}")
         accounts.append(account)
         try:
-            if reserved := RESERVED & {*data.keep}:
-                raise UserError(
-                    f"{account.entry}: 'keep' names {min(reserved)!r}, which is a column of our "
-                    "own tables; leave it out (an item's name is the key 'id')."
-                )
-            rows = rows_in(data, named, folder, account)
-            entry_items: list[Pair | Design] = []
-            # An error ends the reading of a batch. If a row is an item, it is a batch, so that one
-            # message lists the faults of all rows.
-            batches = [rows] if data.layout in SEVERAL_ROWS else [[row] for row in rows]
-            for batch in batches:
-                with account.collecting():
-                    entry_items += LAYOUTS[data.layout](batch, data, declared)
-            account.check_faults()
-            if isinstance(data.rating, Ratings):
-                ratings_account = Account(f"{account.entry}.rating")
-                rating_rows = rows_in(data.rating, named, folder, ratings_account)
-                entry_items = _with_ratings(entry_items, data, rating_rows)
-                account.files.update(ratings_account.files)
-            for index, item in enumerate(entry_items):
-                if data.before and isinstance(item, Pair):
-                    regions = Regions(*(edge + len(data.before) for edge in item.regions))
-                    good, bad = data.before + item.good, data.before + item.bad
-                    entry_items[index] = replace(item, good=good, bad=bad, regions=regions)
+            items += _read_entry(data, account, named, declared)
         except UserError as error:
             faults.append(str(error))
-            continue
-        account.items = len(entry_items)
-        for item in entry_items:
-            if isinstance(item, Pair):
-                is_good_nfc, is_bad_nfc = (is_normalized("NFC", s) for s in (item.good, item.bad))
-                if is_good_nfc != is_bad_nfc:
-                    account.notes["pairs with one sentence in Unicode's NFC and one not"] += 1
-                elif not is_good_nfc:
-                    account.notes["items not in Unicode's NFC"] += 1
-        items += entry_items
     if faults:
         raise UserError("\n".join(faults))
+    _check_looks(items)
+    declared.check_phenomena({item.paradigm for item in items})
+    return items
+
+
+def _read_entry(
+    data: Data, account: Account, named: Named, declared: Declaration
+) -> list[Pair | Design]:
+    """Read the items of one entry of ``data``, with people's ratings and the text ``before``."""
+    if reserved := RESERVED & {*data.keep}:
+        raise UserError(
+            f"{account.entry}: 'keep' names {min(reserved)!r}, which is a column of our "
+            "own tables; leave it out (an item's name is the key 'id')."
+        )
+    rows = rows_in(data, named, declared.folder, account)
+    items: list[Pair | Design] = []
+    # An error ends the reading of a batch. If a row is an item, it is a batch, so that one message
+    # lists the faults of all rows.
+    for batch in [rows] if data.layout in SEVERAL_ROWS else [[row] for row in rows]:
+        with account.collecting():
+            items += LAYOUTS[data.layout](batch, data, declared)
+    account.check_faults()
+    if isinstance(data.rating, Ratings):
+        ratings_account = Account(f"{account.entry}.rating")
+        rating_rows = rows_in(data.rating, named, declared.folder, ratings_account)
+        items = _with_ratings(items, data, rating_rows)
+        account.files.update(ratings_account.files)
+    account.items = len(items)
+    for index, item in enumerate(items):
+        if data.before and isinstance(item, Pair):
+            regions = Regions(*(edge + len(data.before) for edge in item.regions))
+            good, bad = data.before + item.good, data.before + item.bad
+            items[index] = replace(item, good=good, bad=bad, regions=regions)
+    for pair in (item for item in items if isinstance(item, Pair)):
+        n_normal = sum(is_normalized("NFC", sentence) for sentence in (pair.good, pair.bad))
+        if n_normal == 1:
+            account.notes["pairs with one sentence in Unicode's NFC and one not"] += 1
+        elif n_normal == 0:
+            account.notes["items not in Unicode's NFC"] += 1
+    return items
+
+
+def _check_looks(items: Sequence[Pair | Design]) -> None:
+    # Raise UserError for two labels that look the same, such as "é" of one and of two characters.
     for name in ("paradigm", "phenomenon"):
         first_items: dict[str, Pair | Design] = {}  # by label
         for item in items:
@@ -115,8 +138,6 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
                     f"{item.location}: the {name} is {label!a}, and elsewhere {same_look!a}, "
                     "which look the same; expected one text. Change one of them with 'rename'."
                 )
-    declared.check_phenomena({item.paradigm for item in items})
-    return items
 
 
 def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
@@ -167,20 +188,6 @@ def _content(item: Pair | Design) -> tuple[str, ...]:
     """Return what an item's id is computed from: its sentences, or else its file and name."""
     content = (item.good, item.bad) if isinstance(item, Pair) else (item.file, item.id)
     return (item.paradigm, *content)
-
-
-TEXTS, NUMBERS = pa.list_(pa.string()), pa.list_(pa.int32())
-EXTRA: Mapping[str, pa.DataType] = {
-    **dict.fromkeys(("line", "alternatives"), pa.int32()),
-    **dict.fromkeys(("condition", "right"), LABEL),
-    **dict.fromkeys(("regions", "predictions", "effects", "effect_names"), TEXTS),
-    **dict.fromkeys(("region_starts", "region_ends"), NUMBERS),
-    "rating": pa.float64(),
-}
-"""Types of the columns that items tables of declared benchmarks have besides those of ``ITEMS``."""
-RESERVED = {*ITEMS.names, *SCORES.names, *EXTRA, "identical", "acceptable", "item"}
-RESERVED |= {PREFIX_METHODS, "benchmark", "model"}
-"""Columns of items tables, and of tables that are joined with them; ``keep`` may name none."""
 
 
 def build_items(
@@ -262,6 +269,7 @@ def _with_ratings(
     if all(item.more["rating"] is None for item in rated):
         raise UserError(
             f"{', '.join(ratings.patterns)}: no sentence of column {ratings.sentence!r} is one of "
-            f"{', '.join(data.patterns)} ({next(iter(means), '')!r}); correct 'rating.sentence'."
+            f"{', '.join(data.patterns)}, such as {next(iter(means), '')!r}; correct 'sentence' of "
+            "'rating'."
         )
     return rated

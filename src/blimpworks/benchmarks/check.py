@@ -28,7 +28,7 @@ from blimpworks.benchmarks.build import read_items
 from blimpworks.benchmarks.designs import SENTENCE, Design
 from blimpworks.benchmarks.differences import count_words
 from blimpworks.benchmarks.files import local_files, rows_in
-from blimpworks.benchmarks.layouts import Pair, by_paradigm
+from blimpworks.benchmarks.layouts import Pair, by_paradigm, grouped
 from blimpworks.benchmarks.paper import Declared
 from blimpworks.benchmarks.predictions import Prediction, chance_of
 from blimpworks.benchmarks.readers import NO_VALUE
@@ -45,8 +45,8 @@ paradigms with ``OUTLIER_PAIRS`` pairs, of which half have the same change, are 
 DECISIVE_SHARE, DECISIVE_PAIRS = 0.75, 20
 """Smallest share of a paradigm's pairs that a decisive measure gets right, and smallest number of
 pairs of such a paradigm."""
-CONTEXT_LENGTHS, TOKENS_PER_WORD = (1024, 512), 1.5
-"""Context lengths of common models [tokens], and estimate without a tokenizer."""
+TOO_LONG, TOKENS_PER_WORD = ((1024, math.inf), (512, 1024)), 1.5
+"""Lengths (above, up to) beyond contexts of common models [tokens]; estimate without tokenizer."""
 MOST_LOCATIONS, MOST_FORMATS = 6, 5
 """Largest number of locations in a line of a finding, and of formats of files in a preview."""
 DAMAGED = re.compile(r"\ufffd|&(?:#\w+|amp|lt|gt|quot|apos|nbsp);|[ÂÃ][\xa0-\xbf]|â€|</?\w+ ?/?>")
@@ -84,10 +84,10 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     licences = [declared.licence, *(row.licence for row in declared.sources_of(declared.data))]
     yield f"  licence: {', '.join(filter(None, dict.fromkeys(licences))) or 'not stated'}"
     groups = by_paradigm(items)
-    paradigms: dict[tuple[str, str], dict[str, int]] = {}
+    counts_by_phenomenon: dict[tuple[str, str], dict[str, int]] = {}
     for (lang, phenomenon, paradigm), group in groups.items():
-        paradigms.setdefault((lang, phenomenon), {})[paradigm] = len(group)
-    for (lang, phenomenon), counts in paradigms.items():
+        counts_by_phenomenon.setdefault((lang, phenomenon), {})[paradigm] = len(group)
+    for (lang, phenomenon), counts in counts_by_phenomenon.items():
         listed = ", ".join(f"{paradigm} {n:,}" for paradigm, n in counts.items())
         total = f"{phenomenon} {sum(counts.values()):,}"
         yield f"  {lang}  {total}" + (f": {listed}" if listed != total else "")
@@ -280,29 +280,22 @@ def _content(item: Pair | Design) -> tuple[Hashable, ...]:
 
 
 def _finding(severity: str, locations: Sequence[str], noun: str, text: str) -> Finding:
+    # Without locations, nothing is found; ``check`` leaves such findings out.
     return Finding(severity, f"{counted(len(locations), noun)} {text}", locations)
-
-
-def _groups(items: Items, key: Callable[[Pair | Design], Hashable]) -> list[Items]:
-    """Group the items for which ``key`` returns the same."""
-    groups: dict[Hashable, list[Pair | Design]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return [*groups.values()]
 
 
 def _sentence_findings(items: Items, unit: str) -> Iterator[Finding]:
     """Find copies of items, and sentences that are empty or damaged."""
-    groups = _groups(items, _content)
+    groups = [*grouped(items, _content).values()]
     copies = [_line(group) for group in groups if len(group) > 1]
     text = f"with copies, {len(items) - len(groups):,} more than are needed"
     yield _finding(WARNING, copies, unit, text)
     distinct = [group[0] for group in groups]
-    near_groups = _groups(distinct, lambda item: (item.lang, *map(plain, item.sentences)))
-    near_copies = [_line(group) for group in near_groups if len(group) > 1]
+    near_groups = grouped(distinct, lambda item: (item.lang, *map(plain, item.sentences)))
+    near_copies = [_line(group) for group in near_groups.values() if len(group) > 1]
     text = "with copies that differ only in spaces, normalisation or invisible characters"
     yield _finding(WARNING, near_copies, unit, text)
-    lines = [(text, f"{item.location}: {text!r}") for item in items for text in item.sentences]
+    lines = [(s, f"{item.location}: {s!r}") for item in items for s in item.sentences]
     empty = [line for sentence, line in lines if sentence.casefold() in NO_VALUE]
     yield _finding(WARNING, empty, "sentence", "that programs write where there is no value")
     damaged = [line for sentence, line in lines if DAMAGED.search(sentence)]
@@ -311,7 +304,7 @@ def _sentence_findings(items: Items, unit: str) -> Iterator[Finding]:
 
 
 def _pair_findings(pairs: Sequence[Pair], changes: Sequence[str]) -> Iterator[Finding]:
-    """Find contradictions between pairs, and outliers among their ``changes`` ("exchanged 1")."""
+    """Find equal sentences, contradictions, and outliers among ``changes`` ("exchanged 1")."""
     same = [f"{item.location}: {item.good}" for item in pairs if item.good == item.bad]
     yield _finding(ERROR, same, "pair", "of the same sentence twice: always a tie")
     distinct = [item for item in pairs if item.good != item.bad]
@@ -323,6 +316,13 @@ def _pair_findings(pairs: Sequence[Pair], changes: Sequence[str]) -> Iterator[Fi
     for difference, lines in lines_by_difference.items():
         severity = WARNING if difference == differences.DIVISION else ERROR
         yield _finding(severity, lines, "pair", f"whose sentences differ only in {difference}")
+    yield from _contradictions(distinct)
+    outliers = [*_outliers(pairs, changes)]
+    yield _finding(NOTE, outliers, "pair", "with a difference that is rare in the paradigm")
+
+
+def _contradictions(distinct: Sequence[Pair]) -> Iterator[Finding]:
+    """Find good sentences that are bad in other pairs: of the same two sentences, or of others."""
     # Reversed, so that a key has its first pair.
     by_good = {(item.lang, item.good): item for item in reversed(distinct)}
     by_content = {_content(item): item for item in reversed(distinct)}
@@ -340,18 +340,20 @@ def _pair_findings(pairs: Sequence[Pair], changes: Sequence[str]) -> Iterator[Fi
     text = "swapped elsewhere, so that good is bad there"
     yield _finding(ERROR, [*swapped.values()], "pair", text)
     yield _finding(WARNING, good_elsewhere, "bad sentence", "good in another pair")
+
+
+def _outliers(pairs: Sequence[Pair], changes: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each pair with a rare change, in paradigms of which half have one change."""
     counts: dict[tuple[str, str, str], Counter[str]] = {}  # of changes, by paradigm
     for item, change in zip(pairs, changes, strict=True):
         counts.setdefault(item.labels, Counter())[change] += 1
-    outliers = []
     for item, change in zip(pairs, changes, strict=True):
         in_paradigm = counts[item.labels]
         n_pairs = in_paradigm.total()
         [(most_common, n_most_common)] = in_paradigm.most_common(1)
         is_regular = n_pairs >= OUTLIER_PAIRS and n_most_common >= n_pairs / 2
         if item.good != item.bad and is_regular and in_paradigm[change] < OUTLIER_SHARE * n_pairs:
-            outliers.append(f"{_line([item])} ({change}; in {item.paradigm} mostly {most_common})")
-    yield _finding(NOTE, outliers, "pair", "with a difference that is rare in the paradigm")
+            yield f"{_line([item])} ({change}; in {item.paradigm} mostly {most_common})"
 
 
 def _length_findings(items: Items, count_tokens: CountTokens | None) -> Iterator[Finding]:
@@ -363,7 +365,7 @@ def _length_findings(items: Items, count_tokens: CountTokens | None) -> Iterator
     else:
         sizes = [round(TOKENS_PER_WORD * count_words(sentence)) for sentence in sentences]
         note = f" (estimated, {TOKENS_PER_WORD} a word; --tokenizer counts them)"
-    for limit, upper_limit in zip(CONTEXT_LENGTHS, (math.inf, *CONTEXT_LENGTHS), strict=False):
+    for limit, upper_limit in TOO_LONG:
         lines = [
             f"{location}: {size:,} tokens"
             for (location, _), size in zip(located, sizes, strict=True)
@@ -403,7 +405,7 @@ def check(declared: Declared, sources: Path, count_tokens: CountTokens | None = 
         findings += _pair_findings(pair_items, changes)
     elif unit == "sentence":
         lines = []
-        for group in _groups(items, _content):
+        for group in grouped(items, _content).values():
             if len({item.more["acceptable"] for item in group}) > 1:
                 lines.append(_line(group))
         findings.append(_finding(ERROR, lines, "sentence", "acceptable here and not there"))

@@ -190,6 +190,7 @@ def new_benchmark(
     lines = [*guess_declaration(files, folder, authors, lang)]
     for line in lines:
         typer.echo(line)
+    # The last line about an incomplete draft says so; such a draft has no items to show.
     if INCOMPLETE not in lines[-1]:
         for line in preview(find_declared(str(folder)), folder, 3):
             typer.echo(line)

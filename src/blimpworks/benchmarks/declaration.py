@@ -109,7 +109,7 @@ class Perplexities(Files):
 
 
 def _rule_for_predictions(entry: entries.LabelledFiles) -> str:
-    # In other layouts, all predictions must hold; the key ``right`` of some of them names a column.
+    # Layouts without predictions count as "all"; in them, the key ``right`` may name a column.
     return entry.right if isinstance(entry, entries.Predictions) else "all"
 
 
@@ -217,10 +217,7 @@ class Declaration(Strict):
         return cache(self._find_phenomenon)
 
     def _find_phenomenon(self, paradigm: str) -> str | None:
-        """Return the phenomenon of a paradigm; None if the benchmark declares no phenomena.
-
-        Raises UserError for a paradigm that fits no declared phenomenon.
-        """
+        """Return a paradigm's phenomenon, None if none are declared. UserError if none fits."""
         for phenomenon, patterns in self.phenomena.items():
             if any(fnmatchcase(paradigm, pattern) for pattern in patterns):
                 return phenomenon

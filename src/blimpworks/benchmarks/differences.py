@@ -84,7 +84,7 @@ DIVISION = "where words are divided"
 @cache
 def _units_of_token(token: str) -> tuple[str, ...]:
     if token.isalnum() and max(token) < chr(UNSPACED[0]):
-        return (token,)  # most tokens are a word, so this saves time
+        return (token,)  # a word of a script with spaces, as most tokens: this saves time
     ends = [end for end in range(1, len(token) + 1) if not is_inside_word(token, end)]
     return tuple(token[start:end] for start, end in pairwise([0, *ends]))
 

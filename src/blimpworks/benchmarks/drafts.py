@@ -25,7 +25,7 @@ from blimpworks.benchmarks.declaration import declaration_in
 from blimpworks.benchmarks.differences import units
 from blimpworks.benchmarks.entries import Files, as_list
 from blimpworks.benchmarks.files import local_files, rows_in
-from blimpworks.benchmarks.paper import NAME
+from blimpworks.benchmarks.paper import check_folder_name
 from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.templates import comparable
 from blimpworks.campaign.catalogue import LanguageRow
@@ -241,46 +241,62 @@ def _guess_entry(name: str, folder: Path) -> Guess:
     if suffix == ".txt" and "\t" in rows[0]["text"]:
         keys["format"] = "tsv"
         rows = _sample(Files(**keys), folder)
-    headings = [*rows[0]]
     is_table = suffix in (".csv", ".tsv", ".xlsx") or "format" in keys
-    if is_table and _is_data(headings):
-        # Name the columns column1, column2 and so on, and then the first of sentences "sentence",
-        # and the first of labels "label".
-        names = [f"column{number}" for number in range(1, len(headings) + 1)]
-        columns = Columns(_sample(Files(**keys, columns=names), folder))
-        new_names = dict.fromkeys(columns.sentences[:1], "sentence")
-        new_names |= dict.fromkeys([*columns.labels][:1], "label")
-        keys["columns"] = [new_names.get(column, column) for column in names]
+    if is_table and _is_data([*rows[0]]):
+        keys["columns"] = _guess_headings(keys, len(rows[0]), folder)
         rows = _sample(Files(**keys), folder)
     columns = Columns(rows)
     guess = _guess_layout(columns, rows)
     guess.entry = {"layout": guess.entry.pop("layout"), **keys, **guess.entry}
+    _add_labels(guess, columns)
+    _add_languages(guess, columns)
+    return guess
+
+
+def _guess_headings(keys: Mapping[str, Any], number: int, folder: Path) -> list[str]:
+    """Return headings for a table that lacks them, such as ["sentence", "column2", "label"]."""
+    names = [f"column{position}" for position in range(1, number + 1)]
+    columns = Columns(_sample(Files(**keys, columns=names), folder))
+    new_names = dict.fromkeys(columns.sentences[:1], "sentence")
+    new_names |= dict.fromkeys([*columns.labels][:1], "label")
+    return [new_names.get(name, name) for name in names]
+
+
+def _add_labels(guess: Guess, columns: Columns) -> None:
+    """Add keys for columns with usual headings of paradigm, phenomenon and id, such as uid."""
     taken = {value for value in guess.entry.values() if isinstance(value, str)}
     for key in ("paradigm", "phenomenon", "id"):
         column = columns.for_key(key)
-        # Columns called paradigm and phenomenon are read without a key.
-        if column and column not in taken and (column != key or key == "id"):
-            has_copies = len({*columns[column]}) < len(columns[column])
-            if has_copies != (key == "id"):  # rows share a paradigm, but no id
-                guess.entry[key] = column
-    lang = columns.for_key("lang")
-    tags = sorted({*columns[lang]}) if lang else []
-    if lang and all(map(langcodes.tag_is_valid, tags)):
-        with suppress(LookupError):  # a tag may have no code of three letters
-            codes = {tag: langcodes.Language.get(tag).to_alpha3() for tag in tags}
-            guess.languages = tuple(sorted({*codes.values()}))
-            guess.entry |= {} if lang == "lang" else {"lang": lang}
-            changed = {tag: code for tag, code in codes.items() if tag != code}
-            guess.entry |= {"rename": {lang: changed}} if changed else {}
-    return guess
+        if column is None or column in taken:
+            continue
+        has_copies = len({*columns[column]}) < len(columns[column])
+        is_id = key == "id"
+        # Rows share a paradigm, but no id. Columns paradigm and phenomenon are read without a key.
+        if has_copies != is_id and (is_id or column != key):
+            guess.entry[key] = column
+
+
+def _add_languages(guess: Guess, columns: Columns) -> None:
+    """Add the column of languages, and rename tags to ISO 639-3 codes, such as de to deu."""
+    column = columns.for_key("lang")
+    tags = sorted({*columns[column]}) if column else []
+    if column is None or not all(map(langcodes.tag_is_valid, tags)):
+        return
+    with suppress(LookupError):  # a tag may have no code of three letters
+        codes = {tag: langcodes.Language.get(tag).to_alpha3() for tag in tags}
+        guess.languages = tuple(sorted({*codes.values()}))
+        if column != "lang":  # a column called lang is read without a key
+            guess.entry["lang"] = column
+        if changed := {tag: code for tag, code in codes.items() if tag != code}:
+            guess.entry["rename"] = {column: changed}
 
 
 def _merged(guesses: Sequence[Guess]) -> list[Guess]:
     """Make one guess of guesses that differ only in files, languages and renamed values."""
     merged: dict[str, Guess] = {}  # by keys and values that must not differ
     for guess in guesses:
-        same = {key: value for key, value in guess.entry.items() if key not in ("files", "rename")}
-        first = merged.setdefault(repr((sorted(same.items()), guess.unclear)), guess)
+        fixed = {key: value for key, value in guess.entry.items() if key not in ("files", "rename")}
+        first = merged.setdefault(repr((sorted(fixed.items()), guess.unclear)), guess)
         if first is not guess:
             first.entry["files"] = [*as_list(first.entry["files"]), guess.entry["files"]]
             first.languages = tuple(sorted({*first.languages, *guess.languages}))
@@ -327,11 +343,7 @@ def guess_declaration(
     path = declaration_in(folder)
     if path.exists():
         raise UserError(f"{path} exists; name another folder, or remove it.")
-    if not NAME.fullmatch(folder.name):
-        raise UserError(
-            f"{folder}: a benchmark is called like its folder; name it in lower-case letters, "
-            "digits and underscores."
-        )
+    check_folder_name(folder)
     folder.mkdir(parents=True, exist_ok=True)
     guesses = _merged([_guess_entry(name, folder) for name in _names_inside(folder, files)])
     stated_names = {code: name for code, _, name in (lang.partition("=") for lang in languages)}

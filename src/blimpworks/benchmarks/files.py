@@ -92,8 +92,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def _uncompressed(name: str, content: bytes) -> bytes:
-    suffix = PurePosixPath(name).suffix
-    return COMPRESSED[suffix](content) if suffix in COMPRESSED else content
+    return COMPRESSED.get(PurePosixPath(name).suffix, bytes)(content)
 
 
 def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table, dict[str, str]]]:
@@ -233,13 +232,13 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
     rows: list[Row] = []
     labels = ("lang", "paradigm", "phenomenon")
     label_columns = {getattr(entry, label, None) or label for label in labels}
-    values: dict[str, set[str]] = {column: set() for column in entry.where}  # in all rows
+    texts: dict[str, set[str]] = {column: set() for column in entry.where}  # in all rows
     for row in _join_aligned(tables, aligned):
         unmet = []
-        for column, value in entry.where.items():
+        for column, where_values in entry.where.items():
             if column in row.cells:
-                values[column].add(as_text(row.cells[column]).strip())
-            if not is_one_of(row.cells.get(column), value):
+                texts[column].add(as_text(row.cells[column]).strip())
+            if not is_one_of(row.cells.get(column), where_values):
                 unmet.append(column)
         if unmet:
             account.left_out[f"where.{unmet[0]}"] += 1
@@ -249,9 +248,9 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
                 account.left_out_lines.setdefault(row.file, []).append(row.line)
         else:
             rows.append(row)
-    for column, value in entry.where.items():
-        expected = value if isinstance(value, tuple) else (value,)
-        _check_values(account, f"where.{column}", [*map(as_text, expected)], values[column])
+    for column, where_values in entry.where.items():
+        expected = where_values if isinstance(where_values, tuple) else (where_values,)
+        _check_values(account, f"where.{column}", [*map(as_text, expected)], texts[column])
     if not rows:
         raise UserError(
             f"{account.entry}: no row of {len(account.files)} files is left; correct 'where' and "
@@ -356,10 +355,9 @@ def _check_values(
     for value in expected:
         if (comparable(value) if fold else value) not in seen:
             listed = ", ".join(map(repr, sorted(values)[:6]))
-            finding = f"values of rows are {listed}" if values else "no row has such a column"
+            cause = f"values of rows are {listed}" if values else "no row has such a column"
             raise UserError(
-                f"{account.entry}: '{key}' names {value!r}, which no row has ({finding}); "
-                "correct it."
+                f"{account.entry}: '{key}' names {value!r}, which no row has ({cause}); correct it."
             )
 
 
@@ -426,7 +424,7 @@ def _with_lookup(rows: Iterable[Row], lookup: Lookup, entry: Files, folder: Path
             if key in table and not lookup.partial:
                 raise BadLine(line, f"{key_text(key)} is in line {table[key][0]} already")
             table.setdefault(key, (line, cells))
-            empty_cells = dict.fromkeys(cells, "")
+            empty_cells = dict.fromkeys(cells, "")  # all lines have the same columns
     used: set[tuple[str, ...]] = set()
     for row in rows:
         key = tuple(as_text(cell(row, name)).strip() for name in lookup.by)

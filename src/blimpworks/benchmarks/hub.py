@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path, PurePosixPath
-from typing import cast
+from typing import Any
 
 from blimpworks.benchmarks.files import ARCHIVES, plain_name
 from blimpworks.benchmarks.readers import SUFFIXES
@@ -32,8 +32,7 @@ def pin_dataset(dataset: str, revision: str, split: str, folder: Path) -> list[S
     before = read_rows(SourceRow, path) if path.exists() else []
     # The hub library uses another HTTP client by its version; the base class of HfHubHTTPError is
     # the class of the client's network errors.
-    classes = (HFValidationError, OSError, *HfHubHTTPError.__bases__)
-    errors = cast(tuple[type[Exception], ...], classes)
+    errors: Any = (HFValidationError, OSError, *HfHubHTTPError.__bases__)
     try:
         info = HfApi().dataset_info(dataset, revision=revision, files_metadata=True)
     except errors as error:

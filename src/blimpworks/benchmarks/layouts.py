@@ -9,7 +9,7 @@ layout of files; ``build.py`` calls the function that a declaration's ``layout``
 import math
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
@@ -61,6 +61,7 @@ class Pair(Item):
 
 
 AnyItem = TypeVar("AnyItem", bound=Item)
+Key = TypeVar("Key", bound=Hashable)
 
 
 def text(row: Row, column: str) -> str:
@@ -104,12 +105,17 @@ def rating_difference(good: float | None, bad: float | None) -> float | None:
     return None if good is None or bad is None else good - bad
 
 
+def grouped(items: Iterable[AnyItem], key: Callable[[AnyItem], Key]) -> dict[Key, list[AnyItem]]:
+    """Return lists of the items for which ``key`` returns the same, by that key."""
+    groups: dict[Key, list[AnyItem]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
 def by_paradigm(items: Iterable[AnyItem]) -> dict[tuple[str, str, str], list[AnyItem]]:
     """Group items by language, phenomenon and paradigm."""
-    groups: dict[tuple[str, str, str], list[AnyItem]] = {}
-    for item in items:
-        groups.setdefault(item.labels, []).append(item)
-    return groups
+    return grouped(items, lambda item: item.labels)
 
 
 def labels_of(row: Row, data: entries.LabelledFiles, declared: Declaration) -> dict[str, Any]:
@@ -245,8 +251,7 @@ def regions_of(
             value = as_text(cell(row, column)).strip()
             if not value.isdecimal():
                 raise UserError(
-                    f"{row.location}: column {column!r} is {value!r}; expected a number of "
-                    "characters."
+                    f"{row.location}: column {column!r} is {value!r}; expected a whole number."
                 )
             offsets.append(int(value))
         good_start, good_end, bad_start, bad_end = offsets
@@ -355,7 +360,7 @@ def _check_neighbours(group: Sequence[Row], left_out: Sequence[int]) -> None:
             "successive rows of a file, paradigm and language make a pair. Correct the file, or "
             "name 'item'."
         )
-    # Where only full pairs are left out, an even number of lines above is, and none in between.
+    # Leaving out only full pairs leaves out an even number of lines above, and none in between.
     above_first, above_second = (bisect(left_out, row.line) for row in group)
     if above_first % 2 or above_second > above_first:
         raise UserError(

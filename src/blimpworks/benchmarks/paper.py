@@ -56,10 +56,7 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 SHOWN_AS = {"pair": "pairs", "sentence": "sentences", "item": "conditions"}
 """Form in which exhibits show items (``View.layout``), by unit."""
 ONE_MODEL = "compares models, and the campaign has one; name more in models."
-ONE_SIZE = (
-    "compares models of several sizes; fill in the number of parameters of at least two in the "
-    "table of models."
-)
+ONE_SIZE = "compares models of several sizes; fill in the parameters of two in the table of models."
 ACCURACIES_PATH = "{results}/accuracies/{paper}.parquet"
 UNKNOWN_LANGUAGE = {
     **dict.fromkeys(("ud_name", "family", "excluded_treebanks", "note"), ""),
@@ -100,10 +97,7 @@ class Declared(Declaration):
         return [row for row in self.sources if columns_in(patterns, row.name) is not None]
 
     def source_files(self, sources: Path) -> dict[str, Path]:
-        """Return the path of each retrieved source with items, keyed by the source's name.
-
-        ``sources`` is the directory of retrieved files. Raises UserError for an absent file.
-        """
+        """Return {name: path} of the items' sources in ``sources``. UserError if one is absent."""
         paths = {row.name: sources / row.name for row in self.sources_of(self.data)}
         if absent := [name for name, path in paths.items() if not path.is_file()]:
             raise UserError(
@@ -114,11 +108,7 @@ class Declared(Declaration):
         return paths
 
     def local_paths_of(self, entries: Sequence[Files]) -> list[str]:
-        """List the files in the declaration's folder that entries need.
-
-        These are files that fit the patterns of entries and of their ratings, and the tables that
-        the keys ``rename`` and ``lookup`` name.
-        """
+        """List files in the declaration's folder that entries read, with tables that they name."""
         patterns = _name_patterns(entries)
         files = local_files(self.folder).items()
         paths = [path for name, path in files if columns_in(patterns, name) is not None]
@@ -401,13 +391,18 @@ def sizes_before_selection(campaign: Campaign) -> list[float]:
     return [size for size in billions if size]
 
 
-def read_declared(folder: Path) -> Declared:
-    """Read the benchmark in a folder. Raises UserError for a malformed declaration or name."""
+def check_folder_name(folder: Path) -> None:
+    """Raise UserError if a benchmark cannot have the name of this folder."""
     if not NAME.fullmatch(folder.name):
         raise UserError(
             f"{folder}: a benchmark is called like its folder, so that must be lower-case letters, "
             "digits and underscores; rename it."
         )
+
+
+def read_declared(folder: Path) -> Declared:
+    """Read the benchmark in a folder. Raises UserError for a malformed declaration or name."""
+    check_folder_name(folder)
     declared = Declared.read(declaration_in(folder))
     for name in declared.methods or ():
         try:
@@ -447,10 +442,7 @@ def declared_benchmarks() -> dict[str, Declared]:
 
 
 def find_declared(text: str) -> Declared:
-    """Find a benchmark by its name, or by the path of its folder or declaration.
-
-    Raises UserError if there is none, or if it cannot be used.
-    """
+    """Find a usable benchmark by name, or path of its folder or declaration; else UserError."""
     folder = named_folder(text)
     if folder is not None:
         declared = read_declared(folder)

@@ -42,7 +42,7 @@ QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 Cells = Iterator[tuple[int, dict[str, Any]]]
 """Numbers of lines, rows or records, from 1, each with its cells by column."""
 LeavesOut = Callable[..., bool]
-"""Function of a line's number, and whether the line is blank: tells whether to leave it out."""
+"""Function that counts a line (number, whether it is blank), and tells whether it is left out."""
 
 
 @dataclass(frozen=True)

@@ -48,8 +48,7 @@ def strip(row: Row, column: str, value: Any) -> str:
     """Strip a cell's text. UserError for U+001F, with which we mark words to encode separately."""
     if APART in value:
         raise UserError(
-            f"{row.location}: column {column!r} has the control character U+001F; expected text. "
-            "Take it out."
+            f"{row.location}: column {column!r} has the control character U+001F; take it out."
         )
     return str(value.strip())
 

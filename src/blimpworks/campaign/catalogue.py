@@ -342,10 +342,7 @@ def select_rows(
     close = difflib.get_close_matches(unknown.casefold(), name_by_text, n=1)
     remedy = f"Did you mean {name_by_text[close[0]]!r}?" if close else "Correct it or add a row."
     if model := row_of_training(unknown, rows):
-        remedy = (
-            f"Name {model!r}: which seeds it has follows from 'seeds' of its recipe, and "
-            "which sizes from 'tokens'."
-        )
+        remedy = f"Name {model!r}; 'seeds' and 'tokens' of its recipe decide how it is trained."
     raise UserError(
         f"{noun} {unknown!r} of the campaign is not in {path}, which has "
         f"{', '.join(list(rows)[:8])}, … ({len(rows)} in all). {remedy}"
@@ -369,9 +366,6 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     files = campaign.catalogue
     language_rows = _read_languages(campaign)
     languages = select_rows(campaign.languages, language_rows, "language", files.languages)
-    for name, corpus in campaign.training.corpora.items():
-        key = f"training.corpora.{name}.max_sentences_of: language"
-        select_rows((*corpus.max_sentences_of,), language_rows, key, files.languages)
     if campaign.languages == "all":
         names = {paper.name for paper in papers_of(campaign)}
         listed = languages.items()
@@ -383,29 +377,13 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
         # A row without papers is of a model that runs only in campaigns that name it.
         models = {n: row for n, row in models.items() if row.papers or n in campaign.own_models}
         models = {name: row for name, row in models.items() if row.hf_id or row.recipe}
-    # A misspelt paper would leave its row out of campaigns with all languages or models.
-    papers_and_benchmarks = {**papers(), **benchmarks()}
-    of_languages = [(files.languages, lang, row.papers) for lang, row in language_rows.items()]
-    of_models = [(files.models, name, row.papers) for name, row in all_models.items()]
-    for path, name, row_papers in (*of_languages, *of_models):
-        for paper in row_papers:
-            remedy = "Correct the column papers, or install the package of this paper."
-            find(papers_and_benchmarks, paper, f"{path}: {name!r}: paper", remedy)
     # Files: treebanks of these languages, and all other sources.
     treebanks: dict[str, list[TreebankRow]] = {lang: [] for lang in languages}
     for row in read_rows(TreebankRow, files.treebanks):
         if row.lang in treebanks:
             treebanks[row.lang].append(row)
     sources, tables = _read_sources(campaign)
-    substitutes = (*chain.from_iterable(campaign.substitutes.items()),)
-    select_rows(substitutes, sources, "substitutes: source", files.sources)
-    for name in campaign.substitutes:
-        if sources[name].kind not in UNIMORPH_KINDS:
-            raise UserError(
-                f"substitutes of campaign {campaign.campaign!r}: {name!r} is of kind "
-                f"{sources[name].kind!r}; only sources of kind {' or '.join(UNIMORPH_KINDS)} have "
-                f"substitutes. Take it out, or change its row in {tables[name]}."
-            )
+    _check_names(campaign, Catalogue(language_rows, all_models, {}, sources, tables=tables))
     for model in models.values():
         _check_model(campaign, model)
     trainings, seeds = from_seeds(campaign, models, all_models)
@@ -416,11 +394,33 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     return catalogue
 
 
-def _check_treebanks(campaign: Campaign, catalogue: Catalogue, recipes: Collection[str]) -> None:
-    """Check that languages whose treebanks are read have treebank files.
+def _check_names(campaign: Campaign, rows: Catalogue) -> None:
+    """Raise UserError if ``rows`` of the full tables, or settings, name what does not exist."""
+    files = campaign.catalogue
+    # A misspelt paper would leave its row out of campaigns with all languages or models.
+    papers_and_benchmarks = {**papers(), **benchmarks()}
+    of_languages = [(files.languages, lang, row.papers) for lang, row in rows.languages.items()]
+    of_models = [(files.models, name, row.papers) for name, row in rows.models.items()]
+    for path, name, row_papers in (*of_languages, *of_models):
+        for paper in row_papers:
+            remedy = "Correct the column papers, or install the package of this paper."
+            find(papers_and_benchmarks, paper, f"{path}: {name!r}: paper", remedy)
+    for name, corpus in campaign.training.corpora.items():
+        key = f"training.corpora.{name}.max_sentences_of: language"
+        select_rows((*corpus.max_sentences_of,), rows.languages, key, files.languages)
+    substitutes = (*chain.from_iterable(campaign.substitutes.items()),)
+    select_rows(substitutes, rows.sources, "substitutes: source", files.sources)
+    for name in campaign.substitutes:
+        if rows.sources[name].kind not in UNIMORPH_KINDS:
+            raise UserError(
+                f"substitutes of campaign {campaign.campaign!r}: {name!r} is of kind "
+                f"{rows.sources[name].kind!r}; only kinds {' and '.join(UNIMORPH_KINDS)} have "
+                f"substitutes. Take it out, or change its row in {rows.tables[name]}."
+            )
 
-    ``recipes``: names of the recipes of the campaign's models. Raises UserError.
-    """
+
+def _check_treebanks(campaign: Campaign, catalogue: Catalogue, recipes: Collection[str]) -> None:
+    """Raise UserError for a language without needed treebank files; ``recipes`` are of models."""
     path, training = campaign.catalogue.treebanks, campaign.training
     read_languages = {
         lang for paper in papers_of(campaign) for lang in paper.treebanks(campaign, catalogue)

@@ -343,10 +343,7 @@ class ParityVariants(NamedTuple):
 def comparison_of(
     architecture: str, reference: str | None, variants: Sequence[str] | None
 ) -> ParityVariants:
-    """Return the reference and the variants of a parity report.
-
-    In place of None, take those of the architecture's default engine (``Scorer``).
-    """
+    """Return a parity report's variants; None means those of the architecture's default engine."""
     engine = default_engine(architecture)
     scorer = engine.scorers[architecture]
     stated = (scorer.reference, *scorer.variants)

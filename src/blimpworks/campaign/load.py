@@ -154,8 +154,8 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
         if corpus is not None and corpus not in corpora:
             raise UserError(
                 f"{source}: key 'training.recipes.{name}.corpus' is {corpus!r}, which "
-                f"training.corpora lacks (it has: {', '.join(corpora)}); add it there, "
-                "or correct the name."
+                f"training.corpora lacks (it has: {', '.join(corpora)}); add it there, or correct "
+                "the name."
             )
     specs = registry.exhibits().values()
     targets = {target for spec in specs for target in (spec.alias, spec.published_alias)}

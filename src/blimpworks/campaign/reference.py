@@ -211,8 +211,8 @@ def groups_of_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, tupl
             raise UserError(
                 f"{files.models}: model {model.name!r} exists for languages "
                 f"{model.languages!r}; {unknown[0]!r} is neither a group of {files.groups} "
-                f"({', '.join(groups)}) nor the code of a language in {files.languages}. "
-                "Correct it, or add a row there."
+                f"({', '.join(groups)}) nor the code of a language in {files.languages}. Correct "
+                "it, or add a row there."
             )
         groups[model.languages] = codes
     return groups

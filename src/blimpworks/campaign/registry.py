@@ -66,8 +66,7 @@ def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
         raise UserError(f"{origin}: {twice[0]!r} is registered twice; rename it, or remove one.")
     if paper.name in Campaign.model_fields:
         raise UserError(
-            f"{origin}: {paper.name!r} is a key of every campaign, so no section can have "
-            "this name; rename it there."
+            f"{origin}: {paper.name!r} is a key of every campaign; give the paper another name."
         )
     registered[paper.name] = paper
 

@@ -193,6 +193,10 @@ def treebank_languages(campaign: Campaign, catalogue: Catalogue) -> set[str]:
     return {*read, *catalogue.languages} if campaign.training.treebank_text else read
 
 
+def _listed(obstacles: Mapping[str, str]) -> str:
+    return "; ".join(f"{name}: {obstacle}" for name, obstacle in obstacles.items())
+
+
 @dataclass(frozen=True)
 class CampaignSelection:
     """A campaign with its catalogue, which decide on which items its models run."""
@@ -311,25 +315,19 @@ class CampaignSelection:
         trainings = {catalogue.row_of(name): name for name in catalogue.models}
         for name in campaign.models:
             if name in trainings and name not in run_models:
-                reasons = "; ".join(
-                    f"{benchmark}: {self.obstacle(trainings[name], benchmark)}"
-                    for benchmark in campaign.benchmarks
-                )
+                obstacles = {b: self.obstacle(trainings[name], b) for b in campaign.benchmarks}
                 raise UserError(
                     f"model {name!r} of campaign {campaign.campaign!r} runs on none of its "
-                    f"benchmarks ({reasons}). Take it out of models, name a benchmark that it "
-                    f"runs on, or correct its row in {campaign.catalogue.models}."
+                    f"benchmarks ({_listed(obstacles)}). Take it out of models, name a benchmark "
+                    f"that it runs on, or correct its row in {campaign.catalogue.models}."
                 )
         for benchmark in campaign.benchmarks:
             if benchmark not in run_benchmarks:
-                reasons = "; ".join(
-                    f"{name}: {self.obstacle(training, benchmark)}"
-                    for name, training in trainings.items()
-                )
+                obstacles = {n: self.obstacle(t, benchmark) for n, t in trainings.items()}
                 raise UserError(
                     f"benchmark {benchmark!r} of campaign {campaign.campaign!r} is run with none "
-                    f"of its models ({reasons}). Take it out of benchmarks, or name a model that "
-                    "runs on it."
+                    f"of its models ({_listed(obstacles)}). Take it out of benchmarks, or name a "
+                    "model that runs on it."
                 )
 
     @cached_property

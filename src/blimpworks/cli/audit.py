@@ -30,7 +30,7 @@ def explain(
         "Exhibit that prints the number; for a comparison only.", "--exhibit"
     ),
     ancestry: bool = option("Show all files and jobs that the number was made from.", "--ancestry"),
-    html: Path | None = option("Write an HTML page to this file, and print nothing."),
+    html: Path | None = option("Write an HTML page to this file, in place of text."),
     json: bool = JSON,
 ) -> None:
     """Trace one number of an exhibit to its judgements, tokens, model and treebank sentences.

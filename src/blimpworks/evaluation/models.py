@@ -126,7 +126,8 @@ def _row(values: Mapping[str, Any], overrides: Mapping[str, str], argument: str)
     except ValidationError as error:
         first = error.errors()[0]
         raise UserError(
-            f"{argument}: {first['loc'][0]} is {first['input']!r}; {first['msg'].lower()}."
+            f"{argument}: {first['loc'][0]} is {first['input']!r}; {first['msg'].lower()}. Correct "
+            "it."
         ) from error
 
 

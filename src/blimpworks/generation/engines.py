@@ -116,7 +116,6 @@ class TransformersGenerator(GenerationEngine):
                 input_ids=ids.to(self._device),
                 attention_mask=mask.to(self._device),
                 generation_config=config,
-                logits_processor=[self._refuse_nan],
                 **options,
             )
 
@@ -162,14 +161,20 @@ class TransformersGenerator(GenerationEngine):
             ids = torch.tensor([[*row, *tail]], device=self._device)
             return cast(torch.Tensor, self._model(input_ids=ids).logits[0, :width].float())
 
+        def gap(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+            """Return the largest difference of logits; NaN if one of them is NaN."""
+            return (first - second).where(first != second, 0).abs().max()
+
         tensors = hub_loading.tensors_of([*self._model.modules()])
         with loading(self._directory), hub_loading.in_float32(tensors), single_thread():
             is_float32 = self._model.dtype == torch.float32
-            later_gap = (head(*second_row[:width]) - head(*second_row[width:][:width])).abs().max()
+            later_gap = gap(head(*second_row[:width]), head(*second_row[width:][:width]))
             alone = forced_logits(drawn[2, :width], row)
             beside = forced_logits(drawn[2, :width], row, second_row[:width])
             padded, padded_otherwise = (forced_logits(pads, row, second_row) for pads in drawn[2:])
-        tolerance = alone.std() * (SAME if is_float32 else SAME_IN_HALF)
+        self._refuse_nan(drawn, alone)
+        spread = alone[alone.isfinite()].std()
+        tolerance = spread * (SAME if is_float32 else SAME_IN_HALF)
         if later_gap > tolerance:
             raise UserError(
                 f"{self._directory}: {type(self._model).__name__} looks ahead: logits change by "
@@ -177,10 +182,11 @@ class TransformersGenerator(GenerationEngine):
                 "(is_decoder: true), or name another model."
             )
         company: Company = "any"
-        if (beside - alone).abs().max() > tolerance:
+        # These comparisons are false for NaN, which some models compute for padding.
+        if not gap(beside, alone) <= tolerance:
             company = "none"
-        elif (padded - alone).abs().max() > tolerance or (
-            (padded_otherwise - padded).abs().max() > alone.std() * SAME
+        elif not (
+            gap(padded, alone) <= tolerance and gap(padded_otherwise, padded) <= spread * SAME
         ):
             company = "length"
         if company != "any":
@@ -217,7 +223,8 @@ class TransformersGenerator(GenerationEngine):
         stops = list(self.conversation.stops)
         pads = torch.full((width,), self._pad)
         ids = [row.ids for row in rows]
-        generated = self._run(ids, pads, rows[0].room, eos_token_id=stops or None).sequences
+        options = {"eos_token_id": stops or None, "logits_processor": [self._refuse_nan]}
+        generated = self._run(ids, pads, rows[0].room, **options).sequences
         return [read_row(self.conversation, row) for row in generated[:, width:].tolist()]
 
 

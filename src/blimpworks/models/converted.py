@@ -54,8 +54,7 @@ WHOLE_PIECES = (
 )  # fmt: skip
 """Values that mean that a word with a token of its own stays whole, even if no merges make it."""
 VERSION = 2
-"""Version of the conversion, part of the names of cached folders. A change of this module that
-alters converted models, or refuses more files, must raise it."""
+"""Version of the conversion. Raise it if converted models change, or if more files are refused."""
 ORIGINAL = "name the model that it was made of, in Hugging Face's layout."
 """Advice at the end of messages."""
 
@@ -166,8 +165,7 @@ def convert_gguf(path: Path) -> Path:
         "gguf_file": path.name,
     }
     log.info("%s is converted, once, which takes a minute or two", path)
-    # As a sentence, not the end of one, the advice has a capital letter: "Name the model …".
-    errors = reading(path, "a GGUF file that transformers can read", f"N{ORIGINAL[1:]}")
+    errors = reading(path, "a GGUF file that transformers can read", f"N{ORIGINAL[1:]}")  # "Name …"
     with errors, redirect_stderr(StringIO()):  # hides progress bars
         try:
             file = gguf.GGUFReader(str(path))
@@ -370,6 +368,7 @@ class _Settings(BaseModel):
     lora_alpha: float
     target_modules: list[str] | str = []
     fan_in_fan_out: bool = False
+    """Whether weights are inputs × outputs; as in PEFT, a model's layers decide instead."""
     use_rslora: bool = False
     peft_type: Literal["LORA"]
     bias: Literal["none"] = "none"
@@ -394,6 +393,7 @@ def merge_adapter(folder: Path) -> Path:
     LoRA, or the base is missing or lacks a weight that the adapter changes.
     """
     from safetensors.torch import load_file, save_file
+    from transformers import CONFIG_MAPPING
 
     with reading(folder / ADAPTER, "the settings of a plain LoRA adapter", MERGE):
         settings = _Settings.model_validate_json((folder / ADAPTER).read_bytes())
@@ -406,10 +406,10 @@ def merge_adapter(folder: Path) -> Path:
     checkpoint.refuse_quantised(checkpoint.quantisation_of(base), f"the base of {folder}, {label},")
     digest = sha256_of(folder / WEIGHTS)
     model_type = checkpoint.read_json(base / "config.json", "its settings").get("model_type")
-    if settings.fan_in_fan_out and model_type not in CONV1D_MODELS:
+    if settings.fan_in_fan_out and model_type not in CONFIG_MAPPING:
         raise UserError(
-            f"{folder / ADAPTER}: fan_in_fan_out is true, but expected false, because {label}, of "
-            f"type {model_type!r}, stores weights as outputs × inputs. {MERGE}"
+            f"{folder / ADAPTER}: fan_in_fan_out is true; expected a model of transformers, but "
+            f"{label}, of type {model_type!r}, may store weights either way. {MERGE}"
         )
     merged = cached_folder(f"adapter-{digest}-{state_of(folder)}-{state_of(base)}")
     if (merged / ORIGIN).exists():

@@ -23,7 +23,7 @@ REQUIREMENTS: Mapping[str, str] = {
 
 
 def specs_of(name: str, present: Set[str], *, released: bool) -> tuple[ExhibitSpec, ...]:
-    """List the exhibits whose data are ``present``; without ``released``, none of those numbers."""
+    """List exhibits whose data are ``present``; if ``released``, also their printed form."""
     specs = []
     for spec in read_specs(Path(__file__).with_name("specs.tsv"), name, __name__):
         requirement = REQUIREMENTS.get(spec.name)

@@ -131,27 +131,27 @@ UNIT_NAMES = {PARADIGM: "paradigms", views.PHENOMENON: "phenomena"}
 def correlations_with_people(view: View, lang: str) -> dict[str, list[Cell]]:
     """Correlate the accuracies of each model with those of people, in a language.
 
-    Returns the cells of Pearson's and Spearman's correlations, keyed by "paradigm" and, if their
-    numbers differ, "phenomenon". A correlation over fewer than ``FEWEST`` units has no cell.
+    Returns the cells of Pearson's and Spearman's correlations by unit: "paradigm" and, unless there
+    are as many phenomena as paradigms, "phenomenon". No cell has fewer than ``FEWEST`` units.
     """
     rows_by_column: dict[str, pd.DataFrame] = {}  # of a model and people, by the model's column
     for column, models in view.columns.items():
         if column != PEOPLE:
             where = {"lang": lang, "model": [models[0], HUMAN]}
             rows_by_column[column] = select_rows(view.rows, where)
-    common: dict[str, dict[str, pd.DataFrame]] = {}  # {unit: {column: accuracies [unit, 2]}}
+    accuracies: dict[str, dict[str, pd.DataFrame]] = {}  # {unit: {column: accuracies [unit, 2]}}
     for unit, (column, rows) in product(UNIT_NAMES, rows_by_column.items()):
-        common.setdefault(unit, {})[column] = views.accuracies_by(rows, unit).dropna()
-    most_units = {unit: max(map(len, by_column.values())) for unit, by_column in common.items()}
-    are_equal = most_units[PARADIGM] == most_units[views.PHENOMENON]
+        accuracies.setdefault(unit, {})[column] = views.accuracies_by(rows, unit).dropna()
+    most_units = {unit: max(map(len, by_column.values())) for unit, by_column in accuracies.items()}
+    are_as_many = most_units[PARADIGM] == most_units[views.PHENOMENON]
     cells: dict[str, list[Cell]] = {}
-    for unit in [PARADIGM] if are_equal else UNIT_NAMES:
+    for unit in [PARADIGM] if are_as_many else UNIT_NAMES:
         for coefficient, (column, rows) in product((PEARSON, SPEARMAN), rows_by_column.items()):
             key = f"{view.prefix(lang)}{coefficient} over {UNIT_NAMES[unit]}", column
             formula = views.correlation(coefficient, unit)
             # In a partial language the table of accuracies has more units than the correlation.
             is_partial = lang in view.partial
-            if cell := correlation_cell(common[unit][column], rows, key, formula, is_partial):
+            if cell := correlation_cell(accuracies[unit][column], rows, key, formula, is_partial):
                 cells.setdefault(unit, []).append(cell)
     return cells
 

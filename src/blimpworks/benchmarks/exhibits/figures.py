@@ -274,10 +274,10 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _hues(names: Sequence[str], common_hue: str) -> tuple[bool, dict[str, str]]:
-    """Return whether there is a colour for every name, and the colours, else ``common_hue``."""
-    few = len(names) <= len(style.PALETTE)
-    hues = style.colours(len(names)) if few else [common_hue] * len(names)
-    return few, dict(zip(names, hues, strict=True))
+    """Return whether the names have distinct colours, and the colours, else ``common_hue``."""
+    are_distinct = len(names) <= len(style.PALETTE)
+    hues = style.colours(len(names)) if are_distinct else [common_hue] * len(names)
+    return are_distinct, dict(zip(names, hues, strict=True))
 
 
 def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
@@ -285,7 +285,7 @@ def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
     axes = figure.subplots()
     families = list(dict.fromkeys(points["family"]))
     corpora = sorted({*points["corpus"]} - {""})
-    few, hues = _hues(families, style.BLUE)
+    are_distinct, hues = _hues(families, style.BLUE)
     marks = dict(zip(corpora, MARKERS, strict=False)) if len(corpora) <= len(MARKERS) else {}
     for (family, corpus), rows in points.groupby(["family", "corpus"], sort=False):
         hue, shape = hues[str(family)], marks.get(corpus, "o")
@@ -294,11 +294,11 @@ def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
     _set_log_scale(axes, [*points[TEST]])
     axes.margins(0.08)
     axes.set(xlabel="test perplexity", ylabel=f"mean {PERCENT}")
-    handles = [_mark("o", hues[family], family) for family in families] if few else []
+    handles = [_mark("o", hues[family], family) for family in families] if are_distinct else []
     handles += [_mark(shape, style.GREY, corpus) for corpus, shape in marks.items()]
     if handles:
         figure.legend(handles=handles, loc="outside right upper")
-    if not few:
+    if not are_distinct:
         _lay_out(figure)
         means = points.groupby("family", sort=False)[[TEST, ACCURACY]].mean()
         names = {str(family): (x, y) for family, x, y in means.itertuples()}
@@ -309,19 +309,19 @@ def _draw_phenomena(
     axes: Axes, cells: Sequence[Cell], rows: Sequence[str], hues: Mapping[str, Any]
 ) -> None:
     """Draw accuracies by phenomenon (``rows``), in ``hues`` by column; many models are faint."""
-    few = len(hues) - 1 <= len(style.PALETTE)
+    are_distinct = len(hues) - 1 <= len(style.PALETTE)
     for number, (column, hue) in enumerate(hues.items()):
-        shift = 0.7 * ((number + 0.5) / len(hues) - 0.5) if few else 0.0
+        shift = 0.7 * ((number + 0.5) / len(hues) - 0.5) if are_distinct else 0.0
         is_human = column == PEOPLE
         zorder = 3 if is_human else 2
         cells_of_column = [cell for cell in cells if cell.column == column and cell.row in rows]
         y_values = [rows.index(cell.row) + shift for cell in cells_of_column]
         for cell, y in zip(cells_of_column, y_values, strict=True):
-            if few or is_human:
+            if are_distinct or is_human:
                 _draw_interval(axes, cell, y, hue, linewidth=0.8, zorder=zorder)
         values = [cell.value for cell in cells_of_column]
         size, marker = (18, "D") if is_human else (11, "o")
-        opacity = 1 if few or is_human else 0.5
+        opacity = 1 if are_distinct or is_human else 0.5
         axes.scatter(values, y_values, s=size, marker=marker, color=hue, alpha=opacity,
                      linewidths=0, zorder=zorder)  # fmt: skip
     axes.set(ylim=(len(rows) - 0.5, -0.5), xlabel=PERCENT)
@@ -358,13 +358,13 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
             correlations.setdefault(lang, (unit, correlation_cells))
     correlated = bool(correlations)
     model_columns = [column for column in view.columns if column != PEOPLE]
-    few, hues = _hues(model_columns, style.SKY)
+    are_distinct, hues = _hues(model_columns, style.SKY)
     hues = {PEOPLE: "black", **hues}
     phenomena = [*view.phenomena, ALL] if len(view.phenomena) > 1 else view.phenomena
     names = Names.of([*view.phenomenon_names.values(), *view.languages.values()])
     columns = 2 if correlated else 1
     # Heights in inches. A panel has a row of points for each phenomenon, or for each correlation.
-    row_height = 0.08 + 0.06 * (len(hues) if few else 2)
+    row_height = 0.08 + 0.06 * (len(hues) if are_distinct else 2)
     panel_height = max(len(phenomena) * row_height, 0.14 * len(hues))
     figure = style.new_figure(style.PAGE_INCHES, (0.6 + panel_height) * len(view.languages) + 0.3)
     layout: dict[str, Any] = {"squeeze": False, "gridspec_kw": {"width_ratios": [3, 2][:columns]}}
@@ -384,7 +384,7 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
             axes.tick_params(labelbottom=True)
     # The legend names the models, unless the panel of correlations names them.
     handles = [_mark("D", hues[PEOPLE], PEOPLE)]
-    if not few:
+    if not are_distinct:
         handles.append(_mark("o", style.SKY, "Model"))
     elif not correlated:
         handles += [_mark("o", hues[model], model) for model in model_columns]

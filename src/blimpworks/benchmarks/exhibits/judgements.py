@@ -128,6 +128,18 @@ def _pair_text(pair: ItemRow) -> str:
     return f"{good} / *{bad}"
 
 
+def _row_labels(item: pd.Series, item_row: ItemRow, is_first: bool) -> dict[str, str]:
+    """Return a row's labels by column; only the first row of an item has those of the item."""
+    labels = {PHENOMENON: view.printed_name(item["phenomenon"]), PARADIGM: item["paradigm"]}
+    if not is_first:
+        labels = dict.fromkeys(labels, "")
+    if "condition" in item_row:
+        labels["Condition"] = str(item_row["condition"])
+    if "acceptable" in item_row:
+        labels["Label"] = "acceptable" if item_row["acceptable"] else "unacceptable"
+    return labels
+
+
 def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of the items of each language that most models get wrong, the worst first."""
     caption_key = f"worst_{labels.facts['benchmark']['layout']}"
@@ -152,8 +164,8 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
             if key not in rows_by_item:
                 raise UserError(
                     f"{', '.join(map(str, tables['items']))} has no item {item['item_id']!r} of "
-                    f"paradigm {item['paradigm']!r}, which was judged; build the items again, "
-                    "or judge them again."
+                    f"paradigm {item['paradigm']!r}, which was judged; build the items again, or "
+                    "judge them again."
                 )
             judgement_filter = {**item[ITEM_KEY], "method": labels.method}
             judged = select_rows(of_items, judgement_filter)
@@ -163,8 +175,6 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
                 MISTAKES: (view.WRONG, f"{view.WRONG(judged):.0f} of {n}"),
                 MARGIN: (margin, view.number_text(margin(judged), ".2f")),
             }
-            phenomenon = view.printed_name(item["phenomenon"])
-            labels_of_item = {PHENOMENON: phenomenon, PARADIGM: item["paradigm"]}
             for item_row in rows_by_item[key]:
                 row = " ".join([*key, str(item_row.get("condition", ""))]).strip()
                 text = _pair_text(item_row) if "bad" in item_row else str(item_row["good"])
@@ -178,12 +188,7 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
                     cells.append(
                         Cell(row, column, value, shown_text, formula, SOURCE, judgement_filter, n=n)
                     )
-                stub[row] = {**labels_of_item} if is_first else dict.fromkeys(labels_of_item, "")
-                if "condition" in item_row:
-                    stub[row]["Condition"] = str(item_row["condition"])
-                if "acceptable" in item_row:
-                    is_acceptable = item_row["acceptable"]
-                    stub[row]["Label"] = "acceptable" if is_acceptable else "unacceptable"
+                stub[row] = _row_labels(item, item_row, is_first)
                 language_tags[row, text_heading] = language_tag(lang)
                 row_names[row] = str(rank) if is_first else ""
         sections.append(Section("No.", row_names, [*layout.widths, MISTAKES, MARGIN]))

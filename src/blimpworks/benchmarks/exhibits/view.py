@@ -361,8 +361,7 @@ def with_people(view: View, tables: Tables) -> View:
     if len(methods) != 1:
         raise UserError(
             f"{', '.join(map(str, tables['people']))} has accuracies of people on {benchmark} by "
-            f"{', '.join(methods) or 'no method'}; expected one method. Read people's judgements "
-            "again."
+            f"{', '.join(methods) or 'no method'}; expected one. Read people's judgements again."
         )
     people = people[people["lang"].isin(view.languages)]
     rows = pd.concat([view.rows, people], ignore_index=True)

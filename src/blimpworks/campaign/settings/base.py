@@ -128,18 +128,18 @@ def _unknown(key: str, model: type[BaseModel]) -> str:
 
     Preferred is the same name in another section, then a similar name in the same section.
     """
-    *above, last = key.split(".")
+    *outer_keys, wrong_name = key.split(".")
     keys = [(*section, name) for section, fields in sections(model) for name in fields.model_fields]
-    if matching := [".".join(path) for path in keys if path[-1] == last]:
+    if matching := [".".join(path) for path in keys if path[-1] == wrong_name]:
         return f"key {key!r} is not a setting; did you mean {matching[0]!r}?"
     # Names of settings in the section of the unknown key; NAME stands for a key of the user.
     in_section = [
         path[-1]
         for path in keys
-        if len(path) == len(above) + 1 and {*path[:-1]} <= {*above, "NAME"}
+        if len(path) == len(outer_keys) + 1 and {*path[:-1]} <= {*outer_keys, "NAME"}
     ]
-    close = difflib.get_close_matches(last, in_section, n=1)
-    close += difflib.get_close_matches(last, [path[-1] for path in keys], n=1)
+    close = difflib.get_close_matches(wrong_name, in_section, n=1)
+    close += difflib.get_close_matches(wrong_name, [path[-1] for path in keys], n=1)
     hint = f"did you mean {close[0]!r}?" if close else "remove it or see workflow/schemas."
     return f"key {key!r} is not a setting; {hint}"
 

@@ -160,8 +160,7 @@ class TransformerRecipe(LlamaRecipe):
     def _check_tokens(self) -> Self:
         if self.tokens and self.corpus is None:
             raise ValueError(
-                "tokens are given without corpus; name the corpora of training.corpora whose words "
-                "they count"
+                "tokens are given without corpus; name the corpora whose words they count"
             )
         return self
 

@@ -39,10 +39,8 @@ def lender_packs(campaign: Campaign, languages: Sequence[str]) -> list[str]:
     """Return the paths of packs whose patterns the release also uses in one of ``languages``."""
     from blimpworks.papers.lmentry.items.packs import pack_files  # slow to import
 
-    lenders: list[Path] = []
-    for lang in languages:
-        lenders += pack_files(pack_file(campaign, lang))[1:]
-    return [str(lender) for lender in lenders]
+    packs = [pack_files(pack_file(campaign, lang)) for lang in languages]
+    return [str(lender) for _, *lenders in packs for lender in lenders]
 
 
 def resource_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[Path]:

@@ -17,10 +17,8 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
 
     Raises UserError for a number that is no percentage, or without a printed number of prompts.
     """
-    prompts: dict[tuple[str, str], float | None] = {}  # by task and language
-    for row in printed:
-        if row.exhibit == PROMPT_TABLE:
-            prompts[row.row, row.column] = row.value
+    counts = (row for row in printed if row.exhibit == PROMPT_TABLE)
+    prompts = {(row.row, row.column): row.value for row in counts}  # by task and language
     for row in printed:
         if row.exhibit not in TASK_TABLES or row.value is None:
             continue

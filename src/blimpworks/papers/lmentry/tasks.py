@@ -16,9 +16,8 @@ _TASK_ROWS = read_cells(TASK_FOLDER / "tasks.tsv")
 TASKS = tuple(row["task"] for row in _TASK_ROWS)
 FIELDS = {row["task"]: frozenset(row["fields"].split()) for row in _TASK_ROWS}
 """Names in braces in the templates of each task."""
-# Tasks with the fields word1 and word2, or n1 and n2.
 ORDERED = tuple(task for task, fields in FIELDS.items() if fields >= {"word1"} or fields >= {"n1"})
-"""Tasks with two arguments in some order, one of which is the answer."""
+"""Tasks with two arguments, word1 and word2 or n1 and n2, one of which is the answer."""
 _SUBSET_ROWS = read_cells(TASK_FOLDER / "subsets.tsv")
 SUBSETS = {row["task"]: tuple(row["subsets"].split()) for row in _SUBSET_ROWS}
 """Names of each task's subsets, which restrict its arguments (Table 8): two words whose lengths

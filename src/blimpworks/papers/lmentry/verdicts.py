@@ -144,11 +144,9 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
         is_complete = values.count() == values.size()
         totals[count] = values.sum().where(is_complete)  # null if an answer's value is unknown
     # Every task gets a row for every reason, so that exhibits can take means over tasks.
-    answers_by_reason = {ALL: judged}
-    for name in CAUSES:
-        answers_by_reason[name] = changed[changed["reason"] == name]
+    by_reason = {name: changed[changed["reason"] == name] for name in CAUSES}
     rows = []
-    for reason, answers in answers_by_reason.items():
+    for reason, answers in {ALL: judged, **by_reason}.items():
         by_task = answers.groupby("phenomenon")
         right = {method: by_task[f"correct_{method}"].sum() for method in (PUBLISHED, CORRECTED)}
         counts = totals.join(pd.DataFrame(right)).fillna(dict.fromkeys(right, 0))

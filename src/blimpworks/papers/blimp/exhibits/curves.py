@@ -55,8 +55,6 @@ tokens at which the line reaches human accuracy, and test perplexity."""
 DODGE = 0.015
 """Horizontal distance between the lines' points of one size, in doublings."""
 NONE = "no model is trained on samples"
-
-
 Curve = tuple[str, dict[int, list[str]]]
 """Label of models trained on samples; their names by number of tokens, the fewest first."""
 

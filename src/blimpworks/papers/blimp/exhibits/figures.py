@@ -381,8 +381,7 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
         axes.set_visible(False)
     for axes, (model, name) in zip(grid.flat, names.items(), strict=False):
         model_cells = _generated_cells(rows[rows["model"] == model], name)
-        # The largest differences have numbers. Paradigms that are only generated are marks on the y
-        # axis.
+        # The largest differences have numbers; paradigms without released pairs are on the y axis.
         values: dict[str, dict[str, float]] = {"released": {}, "generated": {}}  # by paradigm
         for cell in model_cells:
             if cell.row != OVERALL:

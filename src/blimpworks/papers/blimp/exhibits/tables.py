@@ -327,27 +327,31 @@ def _statement_cell(
         released = acc.read_released(tables, [MAJORITY], rejected=not statement.paradigms)
         if released.empty:
             return None
-        formula, form = statement.formula, statement.form
-        return acc.computed_cell(released, cell_key, formula, form, stands_for=key)
+        cell = acc.computed_cell(released, cell_key, statement.formula, statement.form)
+        return replace(cell, stands_for=key)
     rows = rows[rows["model"].isin(statement.models) & rows["paradigm"].isin(statement.paradigms)]
     if len(rows) < len(statement.models) * len(statement.paradigms):
         return None
     if statement.formula == UNWEIGHTED:
         return acc.mean_cell(rows, cell_key, stands_for=key)
-    # Correlations have intervals by Fisher's z, contrasts have Newcombe's.
-    low = high = None
-    contrast = statement.formula.arguments.get("contrast")
-    if statement.formula == formulas.PEARSON:
-        low, high = formulas.pearson_interval(rows)
-    elif contrast is not None and rows[["correct", "n"]].notna().all(axis=None):
-        counts: list[float] = []
-        for group in (contrast.higher, contrast.lower):
-            total = rows[rows["paradigm"].isin(group)][["correct", "n"]].sum()
-            counts += [float(total["correct"]), float(total["n"])]
-        bounds = confint_proportions_2indep(*counts, method="newcomb")
-        low, high = (100 * float(bound) for bound in bounds)
+    low, high = _interval(statement.formula, rows)
     cell = acc.computed_cell(rows, cell_key, statement.formula, statement.form)
     return replace(cell, stands_for=key, low=low, high=high)
+
+
+def _interval(formula: Formula, rows: pd.DataFrame) -> tuple[float | None, float | None]:
+    """Return the 95 % interval of a correlation (Fisher's z) or contrast (Newcombe's), or nulls."""
+    if formula == formulas.PEARSON:
+        return formulas.pearson_interval(rows)
+    contrast = formula.arguments.get("contrast")
+    if contrast is None or rows[["correct", "n"]].isna().any(axis=None):
+        return None, None
+    counts: list[float] = []
+    for group in (contrast.higher, contrast.lower):
+        total = rows[rows["paradigm"].isin(group)][["correct", "n"]].sum()
+        counts += [float(total["correct"]), float(total["n"])]
+    low, high = confint_proportions_2indep(*counts, method="newcomb")
+    return 100 * float(low), 100 * float(high)
 
 
 def text(tables: shared.Tables, labels: Labels) -> Exhibit:

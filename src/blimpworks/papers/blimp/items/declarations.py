@@ -33,8 +33,6 @@ Realised = Literal["present", "past", "base", "participle", "gerund"]
 """Form of a verb: finite, or after an auxiliary."""
 NOMINAL = ("noun", "phrase")
 PRONOMINAL = (*NOMINAL, "pronoun")
-
-
 OneOrMore = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
 """Validator that makes a list of a single name."""
 

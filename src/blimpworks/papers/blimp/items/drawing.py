@@ -154,8 +154,6 @@ class Pools:
         return all(self.counterpart(realisation) for group in groups for realisation in group)
 
 
-# Drawing
-
 Member = TypeVar("Member")
 TRIES = 25
 """Number of failed draws from a pool after which the pair is drawn again."""
@@ -313,10 +311,8 @@ class Builder:
             (name, nouns),
             lambda: [a for a in allowed if all(self.accepts(a.noun, c) for c in nouns)],
         )
-        unlike_adjectives = {adjective.adjective for adjective in self._constituents(draw.unlike)}
-        return self._pick(
-            name, pool, lambda adjective: adjective.adjective not in unlike_adjectives
-        )
+        unlike_words = {adjective.adjective for adjective in self._constituents(draw.unlike)}
+        return self._pick(name, pool, lambda entry: entry.adjective not in unlike_words)
 
     def _pronoun(self, name: str, draw: declared.PronounDraw) -> declared.Pronoun:
         """Draw a pronoun that can refer to a drawn noun, or that cannot (``mismatch``)."""

@@ -73,7 +73,6 @@ def _with_article(category: str) -> str:
 
 def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[tuple[str, str]]:
     """Yield keys with names or slots that have no suitable draw, each with a complaint."""
-    # Draws refer to earlier draws, of certain categories.
     categories: dict[str, str] = {}
     for name, draw in scheme.draw.items():
         for key, used, allowed in draw.names():
@@ -88,7 +87,6 @@ def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[tuple[str,
             verb = scheme.draw.get(draw.complement_of)
             if verb and verb.category == "verb" and "intransitive" in verb.frame:
                 categories[name] = OPTIONAL
-    # Slots of templates name draws, and forms that these have.
     for key, text in scheme.templates.items():
         for slot in SLOT.finditer(text):
             slot_draw, form_name = scheme.draw.get(slot[1]), slot[2].removeprefix(".")
@@ -118,9 +116,6 @@ def _form_names(draw: draws.AnyDraw) -> Collection[str]:
     # Words that each row has are forms: "0", "1", …
     shortest = min((1 if isinstance(row, str) else len(row) for row in rows), default=0)
     return ("", *map(str, range(shortest))) if shortest else ()
-
-
-# Beside a lexicon
 
 
 def _references(
@@ -202,8 +197,6 @@ def check_vocabulary(declaration: draws.Paradigm, lexicon: Lexicon, path: Path) 
     _refuse(declaration, path, check)
 
 
-# Pairs
-
 ARTICLE = re.compile(r"\b([Aa])(\]? \[?)(\w[\w'-]*)")
 """An article and the word after it, which may be in brackets: "a [apple"."""
 WORD = re.compile(r"[\w'-]+")
@@ -261,7 +254,7 @@ def make_sentence(template: str, drawn: Draws, scheme: draws.Scheme, sounds: Sou
         return letter + sounds.article(word).removeprefix("a") + between + word
 
     text = ARTICLE.sub(correct_article, text)
-    first = int(text.startswith("["))
+    first = int(text.startswith("["))  # index of the first letter
     text = text[:first] + text[first : first + 1].upper() + text[first + 1 :]
     before, bracket, after = text.partition("[")
     word = after.partition("]")[0] if bracket else ""

@@ -75,6 +75,7 @@ class Scores:
 
 
 def _leave_empty(axes: Axes, note: str) -> None:
+    # Unlike ``style.say``, keep the y ticks, which panels share.
     axes.text(0.5, 0.5, note, transform=axes.transAxes, ha="center", va="center", color=style.GREY)
     axes.set_xticks([])
     axes.grid(visible=False)

@@ -12,8 +12,7 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3, appendix A.2 
 
 The release rounds intermediate percentages: accuracies of tasks and of positions of the answer to a
 hundredth, accuracies of templates to a tenth, and robustness to a tenth before multiplication. This
-decides printed digits. For 157 scores of Table 4 the paper prints the accuracies of all tasks. Each
-is the mean of these times Table 5's rounded robustness. Without rounding, 66 could differ.
+decides the last digit of many printed scores.
 """
 
 from collections.abc import Callable, Sequence

@@ -100,9 +100,8 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
             answer_by_name[name] = str(prompt["answer"])
         else:
             # Many answers are right; say what they have in common.
-            description_of_answers = tasks.TASK_NAMES[task]["words"]
-            arguments = json.loads(prompt["arguments"])
-            answer_by_name[name] = description_of_answers.format_map(arguments)
+            right_answers = tasks.TASK_NAMES[task]["words"]
+            answer_by_name[name] = right_answers.format_map(json.loads(prompt["arguments"]))
     return Exhibit(
         **describe("table1", language=language_name(lang, labels)),
         cells=cells,
@@ -148,9 +147,8 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
     """Draw one of Tables 9 to 33: the templates of a task. The paper prints English templates."""
     task = tasks.TEMPLATE_TABLES[table]
     packs = {pack.lang: pack for pack in map(read_pack, tables["packs"])}
-    numbers: dict[str, range] = {}  # numbers of the task's templates in each language, from 1
-    for lang, pack in packs.items():
-        numbers[lang] = range(1, len(pack.templates.get(task, ())) + 1)
+    # Numbers of the task's templates in each language, from 1.
+    numbers = {lang: range(1, len(x.templates.get(task, ())) + 1) for lang, x in packs.items()}
 
     def row_name(lang: str, number: int) -> str:
         return f"{language_name(lang, labels)} {number}"
@@ -187,8 +185,8 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
         has_corrected = any(cell.column == CORRECTED for cell in cells)
         columns = [TEMPLATE, *([CORRECTED] if has_corrected else []), PROMPTS_HEAD]
         caption_values["variant"] = labels.facts["lmentry_variant"] if has_corrected else None
-        without = [language_name(lang, labels) for lang in packs if not numbers[lang]]
-        caption_values["without"] = without
+        without_task = [lang for lang in packs if not numbers[lang]]
+        caption_values["without"] = [language_name(lang, labels) for lang in without_task]
     sections = []
     written_in: dict[tuple[str, str], str] = {}
     for lang in langs:
@@ -276,16 +274,12 @@ def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw the campaign's numbers of prompts beside Table 54's, with reasons for differences."""
     items = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"])
     facts = labels.facts["lmentry_counts"]
-    default_reason = "not explained"
-    if facts["per_template"] is not None:
-        default_reason = (
-            f"the campaign keeps at most {facts['per_template']:,} prompts of a template"
-        )
+    limit, default_reason = facts["per_template"], "not explained"
+    if limit is not None:
+        default_reason = f"the campaign keeps at most {limit:,} prompts of a template"
     # Reasons by variant, task, language, printed number, and number of made prompts.
-    reason_of_difference: dict[tuple[Any, ...], str] = {}
-    for difference in facts["differences"]:
-        fields = ("variant", "task", "lang", "printed", "made")
-        reason_of_difference[tuple(difference[name] for name in fields)] = difference["reason"]
+    fields = ("variant", "task", "lang", "printed", "made")
+    reasons = {tuple(row[name] for name in fields): row["reason"] for row in facts["differences"]}
     printed = shared.by_place(shared.read_printed(tables, exhibit="table54"))
     sizes = items.groupby(["phenomenon", "lang"]).size()
     cells: list[Cell] = []
@@ -306,8 +300,7 @@ def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
                 cells.append(common.prompt_count(items, cell_key, key, **where))
             if n_printed != n_made:
                 difference = (facts["variant"], task, lang, n_printed, n_made)
-                reason = reason_of_difference.get(difference, default_reason)
-                codes_of_reason[reason].append(code)
+                codes_of_reason[reasons.get(difference, default_reason)].append(code)
         listed = [f"{', '.join(codes)}: {reason}" for reason, codes in codes_of_reason.items()]
         remarks[row] = {WHY: "; ".join(listed)}
     shown_rows = {cell.row for cell in cells}

@@ -34,8 +34,7 @@ METRICS = {
     "table4": {"lms": ("LMS", formulas.SCORE), "accuracy": ("Acc.", formulas.MEAN_ACCURACY)},
     "table5": {"": ("", formulas.ROBUSTNESS)},
 }
-"""Metrics of Tables 4 and 5, {key: (heading, formula)}. Robustness, alone in Table 5, has no key.
-"""
+"""Metrics of Tables 4 and 5: {key: (heading, formula)}. Robustness (Table 5) has no key."""
 
 
 class ScoreColumn(NamedTuple):
@@ -128,12 +127,11 @@ def score_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit:
     task_counts, incomplete = ("", []) if published else _task_counts(rows, labels)
     counts = {"tasks": task_counts, "incomplete": incomplete, "unscored": sorted(unscored)}
     averages = {row: row for row in (AVERAGE_ROW, AVERAGE_OF_ROWS) if row in shown_rows}
-    names = [column.name for column in filled]
     return Exhibit(
         **describe(table, rules=common.rules_of(labels), **counts),
         cells=cells,
         heads={column.name: column.heading for column in filled if column.metric},
-        sections=common.sections_of(models, labels, names, averages),
+        sections=common.sections_of(models, labels, [c.name for c in filled], averages),
     )
 
 

@@ -131,6 +131,7 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
     with_method = rows["method"].isin(VARIANTS)
     columns_of_method = {method: _headings(method.capitalize()) for method in VARIANTS}
     heads = {**columns_of_method[PUBLISHED], **columns_of_method[CORRECTED]}
+    pair_columns = (AGREEMENT_HEAD, KAPPA_HEAD)
     with_verdicts: list[Cell] = []
     with_each_other: list[Cell] = []
     for lang in common.languages_of(rows):
@@ -143,15 +144,13 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
             where = {"lang": lang, "annotator": pair.annotator, "method": pair.method}
             where["phenomenon"] = ALL
             row_title = f"{language}, {pair.method} and {pair.annotator}"
-            pair_columns = (AGREEMENT_HEAD, KAPPA_HEAD)
             with_each_other += _agreement_cells(rows, where, row_title, pair_columns)
 
     names = [cell.row for cell in with_verdicts]
     sections = [common.named_section("Annotator", names, [ANSWERS_HEAD, *heads])]
     if with_each_other:
         names = [cell.row for cell in with_each_other]
-        columns_below = [ANSWERS_HEAD, AGREEMENT_HEAD, KAPPA_HEAD]
-        sections.append(common.named_section("Annotators", names, columns_below))
+        sections.append(common.named_section("Annotators", names, [ANSWERS_HEAD, *pair_columns]))
     cells = [*with_verdicts, *with_each_other]
     return Exhibit(
         **describe("agreement", below=with_each_other),
@@ -266,8 +265,7 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
         for task in sorted(tasks):
             name = f"{common.language_code(lang, labels)} {task_name(task)}"
             cells = [*_verdict_cells(in_language, name, lang, [task])]
-            value_of_column = {cell.column: cell.value for cell in cells}
-            change = abs(value_of_column["Accuracy change"])
+            change = next(abs(cell.value) for cell in cells if cell.column == "Accuracy change")
             if change > ROUNDING_NOISE:
                 changes.append((change, cells))
         changes.sort(key=lambda pair: -pair[0])
@@ -313,7 +311,6 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
         if not cells:
             say(axes, "no verdicts")
             continue
-        # Draw a line from the published to the corrected accuracy of each language.
         for y, lang in enumerate(langs):
             name = common.language_name(lang, labels)
             if (name, f"{group}, {PUBLISHED}") not in values:  # no such task in the language

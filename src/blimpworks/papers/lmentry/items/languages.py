@@ -17,9 +17,13 @@ from jamo import h2j, j2hcj
 
 Key = tuple[tuple[int, ...], str, str]
 """Sort key of a word: the letters' positions in the alphabet, the word with accents, the word."""
-FIRST_JAMO, LAST_JAMO = "ㄱ", "ㅣ"
 CONSONANTS = 19
 """Number of consonants, which are first in the Hangul alphabet; each syllable begins with one."""
+
+
+def is_jamo(letter: str) -> bool:
+    """Return whether a letter is a jamo, a letter (not a syllable) of Hangul."""
+    return unicodedata.name(letter[:1], "").startswith("HANGUL LETTER")
 
 
 def in_letters(word: str) -> str:
@@ -38,7 +42,7 @@ class Alphabet:
     def __init__(self, letters: str) -> None:
         """``letters``: lower case, in alphabetical order; for Hangul single letters."""
         self.letters: Sequence[str] = tuple(letters)
-        self.hangul = FIRST_JAMO <= letters[0] <= LAST_JAMO
+        self.hangul = is_jamo(letters[0])
         self.initials = self.letters[:CONSONANTS] if self.hangul else self.letters
         """Letters that a word can begin with."""
         self._rank = {letter: number for number, letter in enumerate(letters)}

@@ -238,14 +238,23 @@ def draw_rhymes(source: Source, rng: Random) -> Draws:
     names, sizes = [*groups], [*map(len, groups.values())]
     usable_words = source.resources.unambiguous if task.resource == "unambiguous" else source.words
 
+    # By relation "similar", the answer is spelt like the query at its end, the distractor is not.
+    # By relation "different", the distractor is spelt so, the answer is not.
+    def answers_of(name: str, query: str) -> list[str]:
+        if task.relation == "different":
+            long = [word for word in groups[name] if min(len(word), len(query)) > 1]
+            return [w for w in long if w[-2] != query[-2] and w[-1] != query[-1]]
+        answers = [word for word in groups[name] if not _nested(query, word)]
+        if task.relation == "similar":
+            return [word for word in answers if word[-2:] == query[-2:]]
+        return answers
+
     @cache
     def distractors_of(name: str, query: str) -> list[str]:
         rhyming = {*groups[name]}
         if not task.ambiguous:
             rhyming = rhyming.union(*(group for group in groups.values() if query in group))
         candidates = sorted({*usable_words} - rhyming)
-        # similar: the answer is spelt like the query at its end, the distractor is not.
-        # different: the distractor is spelt like the query at its end, the answer is not.
         if task.relation == "similar":
             return [word for word in candidates if not {*word[-2:]} & {*query[-2:]}]
         if task.relation == "different":
@@ -256,13 +265,7 @@ def draw_rhymes(source: Source, rng: Random) -> Draws:
     while True:
         name = rng.sample(names, k=1, counts=sizes)[0]
         query = rng.choice(groups[name])
-        if task.relation == "different":
-            long = [word for word in groups[name] if min(len(word), len(query)) > 1]
-            answers = [w for w in long if w[-2] != query[-2] and w[-1] != query[-1]]
-        else:
-            answers = [word for word in groups[name] if not _nested(query, word)]
-        if task.relation == "similar":
-            answers = [word for word in answers if word[-2:] == query[-2:]]
+        answers = answers_of(name, query)
         if not answers:
             yield None
             continue

@@ -85,7 +85,8 @@ def _divides_word(text: str, index: int) -> bool:
 
 
 def _is_word_boundary(text: str, index: int) -> bool:
-    # As \b in the release's patterns: a letter or digit is on one side, and none on the other.
+    # As \b in the release's patterns: a letter or digit is on one side, and none on the other. So
+    # a mark, such as the tilde of "~까지", has a boundary only beside a letter or digit.
     before = index > 0 and text[index - 1].isalnum()
     after = index < len(text) and text[index].isalnum()
     return before != after
@@ -158,7 +159,7 @@ CLOSE = {role: chr(_FIRST_CLOSE + number) for number, role in enumerate(ROLE.val
 OPEN = {role: chr(_FIRST_OPEN + number) for number, role in enumerate(ROLE.values())}
 """Opening bracket of each role's character; ``CLOSE`` has the closing ones. Closing brackets have
 lower code points, so that ``put_brackets`` sorts them before opening ones at the same position."""
-BRACKETS = f"{CLOSE[ROLE[ROLE_NAMES[0]]]}-{OPEN[ROLE[ROLE_NAMES[-1]]]}"
+BRACKETS = f"{min(CLOSE.values())}-{max(OPEN.values())}"
 """Range of all brackets, for use in a character class."""
 ANY_BRACKETS = f"[{BRACKETS}]*"
 """Expression of any number of brackets. Patterns allow these after each character, since a word of
@@ -191,12 +192,12 @@ def find_spans(
         compiled = _compile(argument.text)
         spans = [match.span() for match in compiled.finditer(text)] if compiled else []
     else:
+        # A whole word may overlap an occurrence inside a longer word: "na na" in "banana na na".
         spans = [*_occurrences(text, argument.text, overlap=not inside_words)]
     for start, end in spans:
         is_word = _is_word_boundary(text, start) and _is_word_boundary(text, end)
-        if particles and not is_word:
-            is_word = find_word_end(text, start, end, particles) >= 0
-        if inside_words or is_word:
+        has_particle = particles and find_word_end(text, start, end, particles) >= 0
+        if inside_words or is_word or has_particle:
             yield start, end
 
 
@@ -242,7 +243,7 @@ _PRIVATE_TO_SPACE = str.maketrans(dict.fromkeys(_PRIVATE, " "))
 _STRAIGHT = str.maketrans(dict.fromkeys("“”„", '"') | {"’": "'"})
 _TO_PLAIN = str.maketrans(dict.fromkeys(_MARKUP)) | _PRIVATE_TO_SPACE | _STRAIGHT
 _FRENCH_MARKS = (("« ", '"'), ("«", '"'), (" »", '"'), ("»", '"'), *((f" {c}", c) for c in "!?:;"))
-# All these, and white space other than single spaces. Few answers have any.
+# Finds what ``normalise_corrected`` replaces, except capitals. Few answers have any of it.
 _TO_NORMALISE = re.compile(rf"[^\S ]|  | [!?:;]|[{re.escape(_MARKUP)}“”„’«»{_PRIVATE}]")
 ASCII_WORD = re.compile(r"\b[a-z]+\b")
 ASCII_TOKEN = re.compile(r"\b[a-z\d]+\b")

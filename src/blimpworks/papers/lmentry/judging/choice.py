@@ -181,27 +181,32 @@ class PublishedChoice:
         golds = [argument for argument in to_find if argument.role == ANSWER]
         rules = self._rules
 
+        def has_gold(answer: str) -> bool:
+            return is_findable and any(any(answers.find_spans(answer, gold)) for gold in golds)
+
+        def is_other_word(answer: str) -> bool:
+            # Return whether the only word of an answer is not the gold answer. The release counts
+            # words of ASCII letters; by the rule "tokens", also of digits, and repeated words once.
+            if rules.lone == "words":
+                counted_words = answers.ASCII_WORD.findall(answer)
+            else:
+                counted_words = [*{*answers.ASCII_TOKEN.findall(answer)}]
+            is_gold = is_findable and counted_words == gold_forms[:1]
+            return len(counted_words) == 1 and not is_gold
+
         def judge(text: str) -> Verdict:
             answer = answers.normalise_published(text)
-            if rules.absent:
-                has_gold = any(any(answers.find_spans(answer, gold)) for gold in golds)
-                if not (is_findable and has_gold):
-                    return Verdict.wrong("absent")
+            if rules.absent and not has_gold(answer):
+                return Verdict.wrong("absent")
             without_marks = "".join(c for c in answer if c.isalnum() or c in " _")
             if rules.echo and without_marks == str(arguments.get("sentence", "")).lower():
                 return Verdict.wrong("echo")
-            # An answer of one word that is not the gold answer is wrong. The release counts only
-            # words of ASCII letters; by the rule "tokens", also of digits, and repeated words once.
-            tokens = answers.ASCII_TOKEN.findall(answer)
-            ascii_words = answers.ASCII_WORD.findall(answer)
-            counted_words = ascii_words if rules.lone == "words" else [*{*tokens}]
-            is_gold = is_findable and counted_words == gold_forms[:1]
-            if rules.lone and len(counted_words) == 1 and not is_gold:
+            if rules.lone and is_other_word(answer):
                 return Verdict.wrong("lone")
-
             marked = answers.put_brackets(answer, to_find, anywhere=self._inside_words)
             if verdict := patterns.full(marked):
                 return verdict
+            tokens = answers.ASCII_TOKEN.findall(answer)
             if not tokens:
                 has_text = answers.LETTER_OR_DIGIT.search(answer) is not None
                 return Verdict(has_text, has_text, "vacuous" if has_text else "empty")
@@ -243,8 +248,8 @@ class CorrectedChoice:
         # A gold answer before one of these words is no article ("a is the first letter").
         after_answers = (word for text in texts for word in answers.AFTER_ANSWER.findall(text))
         self._not_after_articles = frozenset(after_answers) | {declared.conjunction, *reasons}
-        texts += [*declared.article.values(), declared.conjunction]
-        self._pattern_words = compiling.words_of(texts)
+        articles_and_conjunction = [*declared.article.values(), declared.conjunction]
+        self._pattern_words = compiling.words_of([*texts, *articles_and_conjunction])
         one_letter_words = declared.single if self._asks_letter else ""
         self._possible_articles = self._pattern_words.union(one_letter_words)
         # The start of a reason (", because"), or of a remark in brackets or after a dash.
@@ -253,17 +258,18 @@ class CorrectedChoice:
         role, joined = f"[{ANSWER}{DISTRACTOR}{OTHER}]", answers.any_of(declared.corrected.either)
         self._either = re.compile(rf"{role}\s*(?:{joined})\s(?:\w+ ){{0,2}}?{role}")
 
-    def for_prompt(self, arguments: answers.Arguments, prompt: str) -> compiling.AnswerJudge:
+    def _arguments_in(self, arguments: answers.Arguments) -> list[Argument]:
+        """Return a prompt's arguments as they are in normalised answers."""
         if self._asks_number:
-            in_prompt = numbers_to_find(arguments, self._number_language)
-        else:
-            texts = [(arguments.get(name), ROLE[name]) for name in ARGUMENT_NAMES]
-            listed_words = arguments.get("distractors", arguments.get("words", ()))
-            texts += [(word, OTHER) for word in listed_words]
-            in_prompt = []
-            for text, role in texts:
-                if text and (normalised := answers.normalise_corrected(str(text))):
-                    in_prompt.append(Argument(normalised, role))
+            return numbers_to_find(arguments, self._number_language)
+        texts = [(arguments.get(name) or "", ROLE[name]) for name in ARGUMENT_NAMES]
+        listed_words = arguments.get("distractors", arguments.get("words", ()))
+        texts += [(word, OTHER) for word in listed_words]
+        normalised = [Argument(answers.normalise_corrected(str(x)), role) for x, role in texts]
+        return [argument for argument in normalised if argument.text]
+
+    def for_prompt(self, arguments: answers.Arguments, prompt: str) -> compiling.AnswerJudge:
+        in_prompt = self._arguments_in(arguments)
         # Distinct texts, the longest first. The first of arguments with equal texts gives the role.
         role_of: dict[str, str] = {}
         for argument in in_prompt:
@@ -286,6 +292,21 @@ class CorrectedChoice:
         patterns = self._compile(difference, substitutes, brackets=False)
         return partial(self._judge, to_find, article, difference, patterns)
 
+    def _mask(self, answer: str, to_find: Sequence[Argument], article: str) -> str:
+        """Replace arguments by roles, the longest first, but no article spelt like an argument.
+
+        For the gold answer "a", whose role is A here: "a is a letter" becomes "A is a letter".
+        """
+        mask = partial(answers.mask, marks=answers.CORRECTED_MARKS, particles=self._particles)
+        longer = [argument for argument in to_find if len(argument.text) > len(article)]
+        masked = mask(answer, longer)
+        if article:
+            shorter = [argument for argument in to_find if len(argument.text) <= len(article)]
+            articles = answers.article_pattern(article, self._not_after_articles)
+            masked = mask(articles.sub(answers.PLACEHOLDER, masked), shorter)
+            masked = masked.replace(answers.PLACEHOLDER, article)
+        return masked
+
     def _judge(
         self,
         to_find: Sequence[Argument],
@@ -304,24 +325,14 @@ class CorrectedChoice:
         if self._asks_number:
             # Replace marks by x in numbers such as -321, 321.5 and 321,000, which are not 321.
             answer = answers.LONGER_NUMBER.sub(lambda match: re.sub(r"\D", "x", match[0]), answer)
-        # Replace arguments by roles, the longest first. Placeholders keep articles that are spelt
-        # like the gold answer from being replaced.
-        mask = partial(answers.mask, marks=answers.CORRECTED_MARKS, particles=self._particles)
-        longer = [argument for argument in to_find if len(argument.text) > len(article)]
-        masked = mask(answer, longer)
-        if article:
-            shorter = [argument for argument in to_find if len(argument.text) <= len(article)]
-            articles = answers.article_pattern(article, self._not_after_articles)
-            masked = mask(articles.sub(answers.PLACEHOLDER, masked), shorter)
-            masked = masked.replace(answers.PLACEHOLDER, article)
+        masked = self._mask(answer, to_find, article)
         if verdict := _judge_line(masked, patterns):
             return verdict
         # The first or last line, or the text before a reason or a remark.
-        lines, rule = masked.split("\n"), "line"
+        lines, reason = masked.split("\n"), self._reason.search(masked)
         if len(lines) > 1:
-            candidates = [lines[0], lines[-1]]
+            candidates, rule = [lines[0], lines[-1]], "line"
         else:
-            reason = self._reason.search(masked)
             candidates, rule = [masked[: reason.start()]] if reason else [], "begins"
         for candidate in candidates:
             if verdict := _judge_line(candidate, patterns):
@@ -331,8 +342,7 @@ class CorrectedChoice:
         verdict = patterns.inside(text)
         if verdict and patterns.inside(text.translate(answers.EXCHANGE_ANSWER)):
             return Verdict(False, False, "both", verdict.pattern)
-        texts = (argument.text for argument in to_find)
-        if not verdict and self._pattern_words & compiling.words_of(texts):
+        if not verdict and self._pattern_words & compiling.words_of(x.text for x in to_find):
             # A word of a pattern equals an argument, as the article l in "l'última lletra és l"
             # ("the last letter is l"). Unlike masks, brackets let it be word and argument.
             marked = answers.put_brackets(answer, to_find, self._particles)

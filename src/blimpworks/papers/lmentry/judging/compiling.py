@@ -74,6 +74,7 @@ class Expressions(NamedTuple):
 
 def add_article(article: str, argument: str, expressions: Expressions | None = None) -> str:
     """Return an argument's expression with its article, which is a pattern: "(the word )?{}"."""
+    # The braces in an article are a role with an empty name.
     with_argument = (expressions or Expressions({}))._replace(roles={"": argument})
     return f"(?:{_translate(article, with_argument)})"
 
@@ -141,7 +142,10 @@ def counts_of(
 
 
 def _translate(pattern: str, expressions: Expressions) -> str:
-    """Return the RE2 expression of a pattern, all of whose roles are in ``expressions``."""
+    r"""Return the RE2 expression of a pattern, all of whose roles are in ``expressions``.
+
+    For masked answers, "(the word )?{answer}" becomes r"(?:the\ word\ )?A".
+    """
     fragments, after_each = [], expressions.after_each
     for token in _TOKEN.findall(pattern):
         role = _ROLE.fullmatch(token)
@@ -244,8 +248,9 @@ def compile_task(
     """
     patterns = task_patterns(declared, task, variant, changed)
     if brackets:
-        by_use = _expressions_for_brackets(declared, task, variant, other_roles)
-        in_sentences, in_exact_answers, in_differences = by_use
+        in_sentences, in_exact_answers, in_differences = _expressions_for_brackets(
+            declared, task, variant, other_roles
+        )
     else:
         masked = _expressions_for_masks(declared, task, substitutes, other_roles)
         in_sentences = in_exact_answers = in_differences = masked
@@ -264,14 +269,16 @@ def compile_task(
             compiled = compile_pattern(pattern, in_sentences, "reject")
         wrong_answers.append(compiled)
     exact_answers = [compile_pattern(pattern, in_exact_answers, "whole") for pattern in exact]
+
+    def optional(texts: Iterable[str]) -> str:
+        expressions = [compile_pattern(text, in_sentences).expression for text in texts]
+        return f"(?:{'|'.join(expressions)})?"
+
     sentences: list[Pattern] = []
     for framed in patterns.accept:
         sentence = compile_pattern(framed.pattern, in_sentences)
-        before, after = (
-            "|".join(compile_pattern(text, in_sentences).expression for text in texts)
-            for texts in (framed.before, framed.after)
-        )
-        expression = f"(?:{before})?(?:{sentence.expression})(?:{after})?"
+        before, after = optional(framed.before), optional(framed.after)
+        expression = f"{before}(?:{sentence.expression}){after}"
         sentences.append(sentence._replace(expression=expression))
     # The first pattern that matches decides.
     in_order = [*wrong_answers, *exact_answers, *sentences]

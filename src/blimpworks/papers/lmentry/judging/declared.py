@@ -185,7 +185,7 @@ class AnswerPatterns(Strict):
     conjunction: str = "and"
     """Word before the last word of a list."""
     numerals: Patterns = ()
-    """Words for the numbers from one, in order, for differences of length."""
+    """Words for the numbers from one, in order ("one|a single"), for differences of length."""
     number_words: str | None = None
     """Language of num2words for numbers in words, or eu (Basque; eu-release: the release's
     spelling); None for digits only."""
@@ -307,36 +307,19 @@ def task_patterns(
     ``changed``: replacements in the prompt's arguments, for published patterns. Corrected patterns
     also reject the opposite of each right sentence of a family with ``swap``.
     """
-    published = variant == "published"
     exact: list[str] = []
     accept: list[Framed] = []
     reject: list[str] = []
     frames: list[tuple[Patterns, Patterns]] = []  # texts before and after sentences, by family
     for family in (family for family in declared.families if task in family.tasks):
         task_index = family.tasks.index(task)
-        for pattern in _fill_all(family.exact, family, task_index):
-            exact.append(pattern)
-            if family.same:
-                exchanged = exchange_roles(pattern, family.same)
-                if TWINS in changed:
-                    # The release exchanges words. It replaces the query by the answer, and so also
-                    # the distractor, which is the same word.
-                    exchanged = exchanged.replace("{distractor}", "{answer}")
-                exact.append(exchanged)
         before = _fill_all(family.before, family, task_index)
         after = _fill_all(family.after, family, task_index)
         frames.append((before, after))
-        for sentence in _sentences(family, task_index, variant, changed):
-            accept.append(Framed(sentence, before, after))
-        wrong = family.published_reject if published else family.corrected_reject
-        reject += _fill_all(family.reject + wrong, family, task_index)
-        if not published and family.swap:
-            # A right sentence becomes wrong with exchanged roles or with the opposite task's words.
-            for pattern in family.accept + family.corrected:
-                if _SLOT.search(pattern):
-                    exchanged = exchange_roles(pattern, family.swap)
-                    reject.append(fill_slots(exchanged, family, task_index))
-                    reject.append(fill_slots(pattern, family, 1 - task_index))
+        sentences = _sentences(family, task_index, variant, changed)
+        accept += (Framed(sentence, before, after) for sentence in sentences)
+        exact += _exact_answers(family, task_index, changed)
+        reject += _wrong_answers(family, task_index, variant)
     if variant == "corrected" or RULES[task].inside:
         # The same texts may surround shared sentences as those of the task's first family.
         before, after = frames[0] if frames else ((), ())
@@ -344,6 +327,30 @@ def task_patterns(
     return TaskPatterns(
         tuple(dict.fromkeys(exact)), tuple(dict.fromkeys(accept)), tuple(dict.fromkeys(reject))
     )
+
+
+def _exact_answers(family: Family, task_index: int, changed: Changed) -> Iterator[str]:
+    for pattern in _fill_all(family.exact, family, task_index):
+        yield pattern
+        if family.same:
+            exchanged = exchange_roles(pattern, family.same)
+            if TWINS in changed:
+                # The release exchanges words. It replaces the query by the answer, and so also the
+                # distractor, which is the same word.
+                exchanged = exchanged.replace("{distractor}", "{answer}")
+            yield exchanged
+
+
+def _wrong_answers(family: Family, task_index: int, variant: str) -> Iterator[str]:
+    published = variant == "published"
+    further = family.published_reject if published else family.corrected_reject
+    yield from _fill_all(family.reject + further, family, task_index)
+    if not published and family.swap:
+        # A right sentence becomes wrong with exchanged roles or with the opposite task's words.
+        for pattern in family.accept + family.corrected:
+            if _SLOT.search(pattern):
+                yield fill_slots(exchange_roles(pattern, family.swap), family, task_index)
+                yield fill_slots(pattern, family, 1 - task_index)
 
 
 def _sentences(family: Family, task_index: int, variant: str, changed: Changed) -> Iterator[str]:

@@ -92,16 +92,8 @@ def without_prompt(answer: str, sentences: list[Sentence], opening: re.Match[str
     ``sentences``: of the prompt. ``opening``: match of ``_OPENING`` in a prompt that asks to write
     ("Write a word that ..."), to remove the instruction in other words too; else None.
     """
-    hinted = [sentence for sentence in sentences if sentence.hint in answer]
-    # Words of the answer, as spans and as a text with one space around each word.
-    spans = [match.span() for match in answers.WORD.finditer(answer)] if hinted else []
-    text = f" {' '.join(answer[start:end] for start, end in spans)} "
-    echoes = []  # number of the first and of the last word, whether the sentence is a question
-    for sentence in hinted:
-        echoes += [(*span, sentence.is_question) for span in _find_repetitions(text, sentence)]
-    remaining_texts, read_to = [], 0
-    for first, last, is_question in sorted(echoes):
-        (start, _), (_, end) = spans[first], spans[last]
+    remaining_texts, read_to = [], 0  # texts between repetitions; end of the text that was read
+    for start, end, is_question in _find_echoes(answer, sentences):
         if start < read_to or (is_question and _STATED.match(answer, end)):
             continue
         # The length of labels is limited, since hostile answers have long runs of marks.
@@ -117,26 +109,41 @@ def without_prompt(answer: str, sentences: list[Sentence], opening: re.Match[str
     return answer
 
 
+def _find_echoes(answer: str, sentences: list[Sentence]) -> list[tuple[int, int, bool]]:
+    """Return (start, end, whether it is a question) of each repeated sentence in an answer."""
+    hinted = [sentence for sentence in sentences if sentence.hint in answer]
+    # Words of the answer, as spans and as a text with one space around each word.
+    spans = [match.span() for match in answers.WORD.finditer(answer)] if hinted else []
+    text = f" {' '.join(answer[start:end] for start, end in spans)} "
+    echoes = []
+    for sentence in hinted:
+        for first, last in _find_repetitions(text, sentence):
+            (start, _), (_, end) = spans[first], spans[last]
+            echoes.append((start, end, sentence.is_question))
+    return sorted(echoes)
+
+
 def _find_repetitions(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:
     """Yield the numbers (from 0) of the first and last word of each repetition of a sentence.
 
     ``text``: the answer's words, with one space around each. After full repetitions, it may also
-    end with the first words of the sentence, which then are the last repetition.
+    end with the first words of the sentence, which then are the last repetition. For "which is
+    bigger" and the text " which is bigger which is bigger wh ": (0, 2), (3, 5), (6, 6).
     """
     sentence_words = answers.WORD.findall(sentence.text)
     joined, size = f" {' '.join(sentence_words)} ", len(sentence_words)
-    first = counted_to = occurrences = 0
-    start = text.find(joined)
+    occurrences, start = 0, text.find(joined)
     while start >= 0:
-        first += text.count(" ", counted_to, start)  # spaces before a word are its number
+        first = text.count(" ", 0, start)  # spaces before a word are its number
         yield first, first + size - 1
-        occurrences += 1
-        counted_to, start = start, text.find(joined, start + len(joined) - 1)
+        # The next repetition may begin with the last space of this one.
+        occurrences, start = occurrences + 1, text.find(joined, start + len(joined) - 1)
     if not occurrences:
         return
     # Look for the beginning of the sentence at the end of the answer, the longest first. One word
     # is enough in an answer that repeats the sentence again and again.
-    total, last_words = text.count(" ") - 1, text.split()[1 - size :]
+    words_of_answer = text.split()
+    total, last_words = len(words_of_answer), words_of_answer[1 - size :]  # fewer than ``size``
     shortest = 1 if occurrences > 1 else FEWEST_CUT_WORDS
     for length in range(len(last_words), shortest - 1, -1):
         *full_words, cut_word = sentence_words[:length]
@@ -195,7 +202,8 @@ class Judge:
         # Corrected rules remove repetitions of the prompt from the answer.
         asks_to_write = RULES[task].judge in ("sentence", "edge", "spelling")
 
-        @cache  # only if an answer is long enough to repeat the prompt, and once for all answers
+        # Read the prompt once for all answers, and only if an answer is long enough to repeat it.
+        @cache
         def read_prompt() -> tuple[list[Sentence], re.Match[str] | None]:
             text, quoted = answers.normalise_corrected(prompt), str(arguments.get("sentence", ""))
             if quoted:
@@ -218,7 +226,7 @@ class Judge:
 log = logging.getLogger(__name__)
 
 METHODS: dict[str, Cut] = {PUBLISHED: "first", CORRECTED: "last"}
-"""Methods of judging, and the ``</think>`` after which the answer begins: the first or the last."""
+"""Methods of judging, each with the ``</think>`` after which the answer begins (first or last)."""
 FURTHER_COLUMNS = {"nominal": tables.INT, "certain": tables.BOOL, "rule": tables.LABEL}
 FURTHER_COLUMNS |= {"pattern": tables.STRING, "cut": tables.BOOL, "echo": tables.BOOL}
 """Columns that judgements of other benchmarks lack. nominal: number of prompts of the template by

@@ -10,14 +10,13 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 9 to 12 and 26 to 2
 
 import re
 import string
-import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import re2
 
-from blimpworks.papers.lmentry.items.languages import in_letters
+from blimpworks.papers.lmentry.items.languages import in_letters, is_jamo
 from blimpworks.papers.lmentry.judging import answers, compiling
 from blimpworks.papers.lmentry.judging.answers import LETTER_OR_DIGIT
 from blimpworks.papers.lmentry.judging.compiling import Expressions
@@ -39,16 +38,6 @@ def without_lead(answer: str) -> str:
     lead = _LEAD.match(answer)
     sentence = answer[lead.end() :] if lead else ""
     return sentence if len(answers.WORD.findall(sentence)) > 1 else answer
-
-
-def has_word_like_release(text: str, word: str) -> bool:
-    """Return whether ``text`` has ``word`` between word boundaries, as the release defines them.
-
-    A mark, such as the tilde of "~까지", has a boundary only next to a letter or digit.
-    """
-    if word[:1].isalnum() and word[-1:].isalnum():
-        return answers.has_word(text, word)
-    return re.search(rf"\b{re.escape(word)}\b", text) is not None
 
 
 class SentenceJudge:
@@ -74,12 +63,13 @@ class SentenceJudge:
         """Accept a line with the word and more text, or two or more ASCII words without it."""
         # Brackets only group in the release.
         plain, answer = re.sub(r"[()]", "", word), answers.normalise_published(text)
+        argument = answers.Argument(plain, WORD_ROLE)
         if self._containing:
             longer_lines = [line for line in answer.split("\n") if len(line) > len(plain)]
-            has_word = any(has_word_like_release(line, plain) for line in longer_lines)
+            has_word = any(any(answers.find_spans(line, argument)) for line in longer_lines)
             made = has_word or self._article.search(answer) is not None
             return Verdict(made, True, "made" if made else "absent")
-        if has_word_like_release(answer, plain):
+        if any(answers.find_spans(answer, argument)):
             return Verdict.wrong("present")
         n_words = len(answers.ASCII_WORD.findall(answer))
         if n_words < 2:
@@ -91,7 +81,6 @@ class SentenceJudge:
         """Accept two or more words with ``word``, or without ``word``, as the task asks."""
         if not LETTER_OR_DIGIT.search(answer):
             return Verdict.wrong("empty")
-        sentence = answer
         if self._containing:
             lines = without_lead(answer).split("\n")
             lines = [line for line in lines if answers.has_word(line, word, self._particles)]
@@ -99,11 +88,11 @@ class SentenceJudge:
                 return Verdict.wrong("absent")
             enough = any(len(answers.WORD.findall(line)) > 1 for line in lines)
             return Verdict(enough, True, "made" if enough else "short")
-        if answers.has_word(answer, word, self._particles):
-            # An introduction may name the word that the sentence must not have.
-            sentence = without_lead(answer)
-            if sentence == answer or answers.has_word(sentence, word, self._particles):
-                return Verdict.wrong("present")
+        # An introduction may name the word that the sentence must not have.
+        has_word = answers.has_word(answer, word, self._particles)
+        sentence = without_lead(answer) if has_word else answer
+        if answers.has_word(sentence, word, self._particles):
+            return Verdict.wrong("present")
         enough = len(answers.WORD.findall(sentence)) > 1
         return Verdict(enough, enough and word not in answer, "made" if enough else "short")
 
@@ -115,15 +104,18 @@ class EdgeJudge:
         """Compile the patterns. Their role ``{text}`` is the sentence that a model has written."""
         self._at_start, self._variant = task == "starts_with_word", variant
         self._anywhere, self._particles = declared.published_anywhere, declared.particles
+        published = variant == "published"
         # A right sentence has the prompt's word and another word: of two or more letters, or one of
         # the language's words of one letter.
-        published_words = declared.published_single if variant == "published" else {}
+        published_words = declared.published_single if published else {}
         one_letter_words = published_words.get(task, declared.single)
         other_words = [f"[{one_letter_words}]"] if one_letter_words else []
-        if variant == "published":
+        if published:
+            # Brackets mark the word. They may also be beside any character of an answer.
             argument, gap = answers.between_brackets(WORD_ROLE), answers.SPACE
             after_each = answers.ANY_BRACKETS
         else:
+            # The role's character replaces the word.
             argument, gap, after_each = WORD_ROLE, MASKED_SPACE, ""
             other_words.append(WORD_ROLE)
         other_word = f"{answers.ANY_BRACKETS}(?:{'|'.join([*other_words, LONGER_WORD])})"
@@ -133,18 +125,19 @@ class EdgeJudge:
             f"{marks}{argument}{marks}",
             Expressions({}, after_each),
         )
+        # For the word "cat": "cat food is good" at the start, or "i feed the cat." at the end.
         if self._at_start:
-            text = f"{answers.ANY_BRACKETS}{gap}*{word}{gap}+{other_word}[^\n]*"
+            sentence = f"{answers.ANY_BRACKETS}{gap}*{word}{gap}+{other_word}[^\n]*"
         else:
-            text = f"[^\n]*{other_word}{answers.ANY_BRACKETS}{gap}+{word}{gap}*"
-        self._sentence = re2.compile(text)
+            sentence = f"[^\n]*{other_word}{answers.ANY_BRACKETS}{gap}+{word}{gap}*"
+        self._sentence = re2.compile(sentence)
         roles = {"any": compiling.ANY_CHARACTER[variant] + after_each, "word": word}
-        if variant == "published":
+        texts = [sentence]
+        if published:
             # In the patterns of all tasks ("the answer is {answer}") the sentence is the answer.
-            with_answer = Expressions({**roles, "answer": text}, after_each)
-            shared = (compiling.expression_of(pattern, with_answer) for pattern in declared.shared)
-            text = f"(?:{'|'.join([text, *shared])})"
-        expressions = Expressions({**roles, "text": text}, after_each)
+            with_answer = Expressions({**roles, "answer": sentence}, after_each)
+            texts += (compiling.expression_of(pattern, with_answer) for pattern in declared.shared)
+        expressions = Expressions({**roles, "text": f"(?:{'|'.join(texts)})"}, after_each)
         accepted = task_patterns(declared.model_copy(update={"shared": ()}), task, variant).accept
         patterns = [compiling.compile_pattern(framed.pattern, expressions) for framed in accepted]
         # A sentence that ends with the word includes its full stop (``gap``).
@@ -184,18 +177,18 @@ class EdgeJudge:
             masked = answers.replace_word(candidate, argument, "", self._particles)
             divide = masked.partition if self._at_start else masked.rpartition
             before, role, after = divide(WORD_ROLE)
-            for particle in self._particles:
-                # A particle of the word is no other word: "s end" after it becomes " end".
-                remainder = after.removeprefix(particle)
-                if remainder != after and not remainder[:1].isalnum():
-                    after = remainder
-                    break
+            after = self._without_particle(after)
             # One side of the word has the other words of the sentence, the other side has none.
-            sentence, outside = (after, before) if self._at_start else (before, after)
-            if role and LETTER_OR_DIGIT.search(sentence) and not LETTER_OR_DIGIT.search(outside):
+            inner, outer = (after, before) if self._at_start else (before, after)
+            if role and LETTER_OR_DIGIT.search(inner) and not LETTER_OR_DIGIT.search(outer):
                 return Verdict(True, candidate == answer, "made")
         verdict = self._patterns(answers.replace_word(answer, argument, ""))
         return verdict or Verdict(False, len(lines) == 1, "none")
+
+    def _without_particle(self, text: str) -> str:
+        # Remove the word's particle from the text behind the word: "s end" becomes " end".
+        remainders = [text.removeprefix(x) for x in self._particles if text.startswith(x)]
+        return next((x for x in remainders if not x[:1].isalnum()), text)
 
 
 ANY = r"[\pL\pN_]"  # expression of a character of words
@@ -205,11 +198,6 @@ ENDS = {"starts_with_letter": 0, "ends_with_letter": -1}  # index of the letter 
 _MARK = f"[{answers.PUBLISHED_MARKS}]"
 _REMOVE_INNER_MARKS = str.maketrans(dict.fromkeys("-'’·"))
 _ROLE_WITH_SUFFIX = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")  # "{word}s" or "{word}(s)?"
-
-
-def is_jamo(letter: str) -> bool:
-    """Return whether a letter is a jamo, a letter (not a syllable) of Hangul."""
-    return unicodedata.name(letter[:1], "").startswith("HANGUL LETTER")
 
 
 def right_word(task: str, letter: str, one_letter_words: str, *, twice: bool) -> str:
@@ -237,12 +225,21 @@ def right_word(task: str, letter: str, one_letter_words: str, *, twice: bool) ->
     return f"{ANY}*{character}{ANY}*" if is_word else longer  # "at", not "t"
 
 
+def _decompose(pattern: str) -> str:
+    # Decompose Hangul syllables into letters; brackets keep the letters before ``?`` together.
+    return in_letters(re.sub(r"([가-힣])\?", r"(\1)?", pattern))
+
+
 def _add_boundaries(pattern: compiling.Pattern, role: str = r"\{\w+\}") -> compiling.Pattern:
     """Require a word boundary where a pattern starts or ends with a role (by default any role)."""
     start = rf"(?:^|{_BOUNDARY})" if re.match(role, pattern.source) else ""
     has_end = re.search(f"{role}$", pattern.source) and not pattern.source.endswith("{any}")
     end = rf"(?:$|{_BOUNDARY})" if has_end else ""
     return pattern._replace(expression=start + pattern.expression + end)
+
+
+def _with_article(article: str, text: str, marks_after: str = f"{_MARK}*") -> str:
+    return compiling.add_article(article, f"{_MARK}*{text}{marks_after}")
 
 
 class LetterPatterns(NamedTuple):
@@ -276,16 +273,7 @@ class SpellingJudge:
     def _compile(self, letter: str) -> LetterPatterns:
         """Compile the patterns of one letter. Raises UserError for a faulty pattern."""
         declared, task, corrected = self._declared, self._task, self._variant == "corrected"
-        decomposed = corrected and is_jamo(letter)
-
-        def spell(pattern: str) -> str:
-            # Decompose Hangul syllables into letters; brackets keep one before ``?`` together.
-            return in_letters(re.sub(r"([가-힣])\?", r"(\1)?", pattern)) if decomposed else pattern
-
-        def with_article(name: str, text: str, marks_after: str = f"{_MARK}*") -> str:
-            article = spell(declared.article.get(name, "{}"))
-            return compiling.add_article(article, f"{_MARK}*{text}{marks_after}")
-
+        spell = _decompose if corrected and is_jamo(letter) else str
         if corrected and self._without_letter:
             right = rf"[^\PL{letter}]{{2,}}"  # two or more letters other than this one
         else:
@@ -293,21 +281,9 @@ class SpellingJudge:
             one_letter_words = published_words.get(task, declared.single)
             twice = declared.published_twice and not corrected
             right = right_word(task, letter, one_letter_words, twice=twice)
-        character = re2.escape(letter) if letter.isalnum() or corrected else compiling.NEVER
-        word, marks = with_article("word", right), declared.published_marks.get(task)
-        roles = {"word": word, "answer": word, "letter": with_article("letter", character)}
-        roles["any"] = compiling.ANY_CHARACTER[self._variant]
-        if not corrected and marks is not None:
-            # In this task the release allows each of a few marks once on either side, or no mark.
-            around = "".join(f"{re2.escape(mark)}?" for mark in marks)
-            roles |= dict.fromkeys(("word", "answer"), f"(?:{around}{right}{around})")
-            if marks:
-                roles["letter"] = f"(?:{around}{re2.escape(letter)}{around})"
-        elif not corrected:
-            # The release requires a mark between a word or letter and a suffix.
-            with_mark = with_article("word", right, f"{_MARK}+")
-            roles |= {"word_": with_mark, "answer_": with_mark}
-            roles["letter_"] = with_article("letter", character, f"{_MARK}+")
+        articles = {name: spell(declared.article.get(name, "{}")) for name in ("word", "letter")}
+        roles = self._roles(letter, right, articles)
+        marks = declared.published_marks.get(task)
         if self._without_letter:
             declared = declared.model_copy(update={"shared": ()})
         sentences, inside = [], []
@@ -329,10 +305,33 @@ class SpellingJudge:
                 inside.append(pattern if marks else _add_boundaries(pattern, r"\{letter\}"))
         return LetterPatterns(
             re2.compile(right),
-            re2.compile(rf"{word}\.?"),
+            re2.compile(rf"{_with_article(articles['word'], right)}\.?"),
             compiling.make_matcher(sentences, full=True),
             compiling.make_matcher(inside, full=False),
         )
+
+    def _roles(self, letter: str, right: str, articles: Mapping[str, str]) -> dict[str, str]:
+        """Return the expression of each role of patterns; ``right`` is that of a right word."""
+        corrected = self._variant == "corrected"
+        character = re2.escape(letter) if letter.isalnum() or corrected else compiling.NEVER
+        word = _with_article(articles["word"], right)
+        roles = {"word": word, "answer": word, "any": compiling.ANY_CHARACTER[self._variant]}
+        roles["letter"] = _with_article(articles["letter"], character)
+        if corrected:
+            return roles
+        marks = self._declared.published_marks.get(self._task)
+        if marks is None:
+            # The release requires a mark between a word or letter and a suffix, as in "{word}s".
+            with_mark = _with_article(articles["word"], right, f"{_MARK}+")
+            roles |= {"word_": with_mark, "answer_": with_mark}
+            roles["letter_"] = _with_article(articles["letter"], character, f"{_MARK}+")
+            return roles
+        # In this task the release allows each of a few marks once on either side, or no mark.
+        around = "".join(f"{re2.escape(mark)}?" for mark in marks)
+        roles |= dict.fromkeys(("word", "answer"), f"(?:{around}{right}{around})")
+        if marks:
+            roles["letter"] = f"(?:{around}{re2.escape(letter)}{around})"
+        return roles
 
     def _bound_at_clause(self, pattern: compiling.Pattern) -> compiling.Pattern:
         """Require an edge of a clause beside an answer: none is beside "that" in "words that fit".

@@ -42,13 +42,14 @@ class YesNoJudge:
         categories = declared.published_categories if task != ANY_WORDS else {}
         self._names_by_category = {name.lower(): names for name, names in categories.items()}
         self._has_cases, self._particles = bool(declared.endings), declared.particles
-        yes, no, published = declared.yes_words, declared.no_words, variant == "published"
+        yes_words, no_words = declared.yes_words, declared.no_words
+        published = variant == "published"
         if published:
-            yes, no = yes[:1], no[:1]
-            if declared.published_yes_no:
-                yes, no = declared.published_yes_no[:1], declared.published_yes_no[1:]
+            # The release accepts only one word for yes, and one for no.
+            yes, no = declared.published_yes_no or (yes_words[0], no_words[0])
+            yes_words, no_words = (yes,), (no,)
         # The keys of the next three mappings are gold answers, True for yes.
-        self._forms = {True: tuple(map(str.lower, yes)), False: tuple(map(str.lower, no))}
+        self._forms = {True: [*map(str.lower, yes_words)], False: [*map(str.lower, no_words)]}
         self._yes_no_arguments: dict[bool, list[Argument]] = {}
         self._patterns: dict[bool, Matchers] = {}
         for gold, forms in self._forms.items():
@@ -89,12 +90,12 @@ class YesNoJudge:
             category_argument = Argument(category, ROLE["category"])
             return partial(self._corrected, gold, category_argument, listed)
         # The release looks for each name of a category, also inside longer words.
-        names = [*self._names_by_category.get(category, ()), category]
+        names = [*self._names_by_category.get(category, ()), category] if category else []
         if category and self._has_cases:
             names = _basque_names(category, prompt)
         category_names = []
         for name, role in zip(names, _NAME_ROLES, strict=False):
-            for argument in answers.read_like_release(name, role) if name else ():
+            for argument in answers.read_like_release(name, role):
                 category_names.append(argument._replace(inside_words=True))
         return partial(self._published, gold, category_names)
 
@@ -148,13 +149,16 @@ class YesNoJudge:
         if verdict != UNDECIDED:
             return verdict
         # Take the last yes or no that ends a line, if all of these agree or it ends the answer.
-        clauses = "".join(_CLAUSE.findall(masked)).replace(" ", "")  # characters of roles
-        if clauses and (len({*clauses}) == 1 or masked.endswith(clauses[-1])):
-            right = clauses[-1] == ANSWER
+        roles = "".join(_CLAUSE.findall(masked)).replace(" ", "")  # such as ANSWER + DISTRACTOR
+        if roles and (len({*roles}) == 1 or masked.endswith(roles[-1])):
+            right = roles[-1] == ANSWER
             pattern = "{answer}" if right else None
             return Verdict(correct=right, certain=False, rule="line", pattern=pattern)
-        # Look for a statement without yes or no. First remove lists of the prompt's words.
         in_prompt += [word for word in listed if word.text]
+        return self._judge_statement(gold, in_prompt, answer)
+
+    def _judge_statement(self, gold: bool, in_prompt: Sequence[Argument], answer: str) -> Verdict:
+        """Judge by a statement without yes or no, after lists of the prompt's words are removed."""
         text = answer.replace("\n", " ")
         text = answers.mask(text, in_prompt, answers.CORRECTED_MARKS, self._particles)
         text = " ".join(self._list.sub(" ", text).replace("[ ]", " ").split())
