@@ -266,6 +266,19 @@ def test_phenomena_stand_in_the_benchmarks_order_and_all_of_them_last(campaigns,
     assert judged == {"Same (small)", "Same (large)"}
 
 
+@pytest.mark.parametrize(
+    ("shape", "text"),
+    [
+        ("three", "frequency of wordfreq); equal lengths or frequencies count half."),
+        ("sentences", "uses no model. It chooses the more common label of each paradigm."),
+    ],
+)
+def test_what_baselines_choose_is_said(campaigns, tmp_path, shape, text):
+    exhibit, _ = built("phenomena", campaigns(shape), labels_of(SHAPES[shape]), tmp_path)
+    assert text in exhibit.caption
+    assert ("equal" in exhibit.caption) == (shape == "three")
+
+
 def test_phenomena_of_one_printed_name_have_a_row_each(tmp_path):
     paradigms = {"word_order": ["a"], "word order": ["b"], "All": ["c"]}
     shape = Shape({"small": 0.7}, paradigms, people=False)
@@ -376,6 +389,7 @@ def test_perplexities_belong_to_models_by_name_or_by_its_parts(released, tmp_pat
     values = {c.row: c.value for c in exhibit.cells if c.column == "Test perplexity"}
     assert values == {"rnn_lg_1": 60.0, "rnn_lg_22": 50.0, "rnn_sm_1": 150.0}
     assert exhibit.caption.endswith("because no perplexity was released: GPT.")
+    assert "a point for each model and seed" in exhibit.caption  # here two seeds of one model
     (legend,) = exhibit.figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["rnn", "lg", "sm"]
     rows = accuracies(released[0], model="rnn_sm_1")
@@ -466,7 +480,7 @@ def test_too_few_paradigms_or_models_to_correlate_are_stated(campaigns, tmp_path
     tables, labels = campaigns("one_paradigm"), labels_of(SHAPES["one_paradigm"])
     for name in ("people", "people_fig"):
         exhibit, _ = built(name, tables, labels, tmp_path)
-        assert "share fewer than 3 paradigms, or their accuracies are equal" in exhibit.caption
+        assert "or the accuracies of one side are all equal." in exhibit.caption
         assert not any("over" in c.row for c in exhibit.cells)
 
 

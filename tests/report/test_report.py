@@ -216,6 +216,18 @@ def test_nothing_is_called_ours_or_a_reproduction_of_papers(texts):
     assert texts["index.rst"].startswith("Report: mine\n")
     interval = "<strong>99.0</strong><small> 94.0 to 104.0, n = 40</small>"
     assert interval in texts["_pieces/index.html"]
+    assert "models that lack a column come last" in texts["_pieces/index.html"]
+
+
+def test_a_variant_that_was_not_measured_says_so_beside_printed_numbers():
+    evidence = {("models", "A", "Accuracy"): number(status="complement")}
+    printed = PAPERS[1]._replace(evidence=evidence)
+    about = ("mine", "Small.", "mine.yaml", Path(), Path("results"), "corrected", (), ())
+    campaign = read.Campaign(*about, (printed.name,), {}, {}, declared=True)
+    texts = assemble(read.Inputs(campaign, {}, [printed], "0"))
+    html = "".join(text for name, text in texts.items() if name.endswith(".html"))
+    assert "no measured numbers of the variant published" in html
+    assert "1 minus another printed number" in html
 
 
 def test_the_list_of_numbers_has_all_digits_of_whole_numbers():

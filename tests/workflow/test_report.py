@@ -217,7 +217,7 @@ def test_headings_span_just_the_columns_that_are_left(reader):
 def test_a_table_with_nothing_on_the_choice_says_so(reader):
     section = reader.view("tableb2", "Printed")
     reader.page.get_by_label("Language", exact=True).select_option("abk")
-    expect(seen(section, ".bw-nothing").first).to_contain_text("Nothing in this table")
+    expect(seen(section, ".bw-nothing").first).to_contain_text("This table has no rows")
 
 
 def test_side_by_side_a_row_has_a_line_for_what_is_printed_and_what_is_recomputed(reader):
@@ -266,7 +266,7 @@ def test_a_table_that_goes_on_to_the_right_says_so(reader):
 def test_a_measured_number_leads_to_its_treebank_with_checksums(reader, checkout):
     seen(reader.view("table2", "Measured"), "td button").first.click()
     lineage = reader.page.locator(".bw-panel")
-    lineage.locator("summary", has_text="Every product").click()
+    lineage.locator("summary", has_text="All files between").click()
     expect(lineage).to_contain_text(re.compile(r"sources/ud/UD_English-Demo/\S+\.conllu"))
     record = json.loads(
         (checkout.path / "results/demo/items/multiblimp/eng.parquet.prov.json").read_text()

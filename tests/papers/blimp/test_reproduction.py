@@ -213,7 +213,7 @@ def test_a_summary_that_the_ratings_do_not_make_is_flagged(tmp_path):
     exhibit = make(tmp_path, released)
     assert "Ratings from Summary" in exhibit.remarks[CAUSATIVE]["Differs"]
     assert "Ratings from Summary" not in exhibit.remarks[ISLAND]["Differs"]
-    assert "The ratings make the summary of" in exhibit.caption
+    assert "The ratings give exactly the summary of" in exhibit.caption
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +225,7 @@ def whole(mirror, tmp_path_factory):
 @pytest.mark.mirror
 def test_the_summary_follows_exactly_from_the_released_responses(whole):
     exhibit = humans({"printed": PRINTED, "ratings": [whole[0]], "released": [whole[1]]}, LABELS)
-    assert "The ratings make the summary of 69 of 69 paradigms exactly." in exhibit.caption
+    assert "The ratings give exactly the summary of 69 of 69 paradigms." in exhibit.caption
     cells = by_place(exhibit)
     for column in ("Majority, summary", "Majority, ratings", "Majority, stated rule"):
         assert cells["all paradigms", column].value == pytest.approx(100 * 323 / 335)
