@@ -342,7 +342,7 @@ def test_a_recipe_names_a_corpus_that_the_campaign_has():
         check_campaign(CAMPAIGN, "c.yaml")
     assert str(error.value) == (
         "c.yaml: key 'training.recipes.small.corpus' is 'wiki', which training.corpora lacks (it "
-        "has: default); add or correct it."
+        "has: default); add it there, or correct the name."
     )
     training = CAMPAIGN["training"] | {"corpora": {"wiki": {"words": "whitespace"}}}
     campaign = check_campaign(CAMPAIGN | {"training": training}, "c.yaml")

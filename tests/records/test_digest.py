@@ -260,7 +260,7 @@ def test_a_changed_formula_changes_only_what_uses_it(copy, package_at):
     users = {name for name, entry in exhibits.items() if formula in reachable(entry)}
     package_at(copy)
     before = {name: code_digest(entry) for name, entry in exhibits.items()}
-    changed = file.read_text("utf-8").replace("100 * (wide.iloc[:, 0]", "10 * (wide.iloc[:, 0]")
+    changed = file.read_text("utf-8").replace("100 * leads.min()", "10 * leads.min()")
     file.write_text(changed, "utf-8")
     package_at(copy)
     differing = {name for name, entry in exhibits.items() if code_digest(entry) != before[name]}

@@ -342,7 +342,10 @@ def select_rows(
     close = difflib.get_close_matches(unknown.casefold(), name_by_text, n=1)
     remedy = f"Did you mean {name_by_text[close[0]]!r}?" if close else "Correct it or add a row."
     if model := row_of_training(unknown, rows):
-        remedy = f"Name {model!r}; 'seeds' and 'tokens' of its recipe decide how it is trained."
+        remedy = (
+            f"Name {model!r}: which seeds it has follows from 'seeds' of its recipe, and "
+            "which sizes from 'tokens'."
+        )
     raise UserError(
         f"{noun} {unknown!r} of the campaign is not in {path}, which has "
         f"{', '.join(list(rows)[:8])}, … ({len(rows)} in all). {remedy}"
