@@ -58,7 +58,8 @@ class KenlmEngine(Engine):
             # The last id is </s>, which KenLM adds.
             sentence = " ".join(self._words[i] for i in encoded.ids[:-1])
             scores = self._model.full_scores(sentence, bos=True, eos=True)
-            values = (log10 * LN10 for log10, _, _ in scores)  # without n-gram length, is unknown
+            # KenLM also gives the length of the n-gram, and whether the word is unknown.
+            values = (log10 * LN10 for log10, _, _ in scores)
             rows.append(np.fromiter(values, np.float32, len(encoded.ids)))
         return rows
 
