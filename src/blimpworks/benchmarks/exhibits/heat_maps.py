@@ -130,7 +130,7 @@ class HeatMap:
 
     @cached_property
     def cell_width(self) -> float:
-        """Width in inches that the page allows: 0.105 to 0.2; a number's width to 0.4 with numbers."""
+        """Width in inches that the page allows: 0.105 to 0.2; with numbers, their width to 0.4."""
         numbers = [value for value in self.values.values() if value is not None]
         texts = (number_text(number, self.form) for number in numbers)
         widest = max((text_size(text, SMALL, False, HOUSE)[0] for text in texts), default=0) / 72
