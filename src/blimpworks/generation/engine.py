@@ -100,8 +100,8 @@ def load_generation_engine(
 
 
 FAILED: frozenset[str] = frozenset(get_args(Failure))
-"""Statuses that another attempt can change: ``out_of_memory``, and ``refused`` by a server. (Prompts
-with a token id that the vocabulary lacks are ``refused`` too, and stay so.)"""
+"""Statuses that another attempt can change: ``out_of_memory``, and ``refused`` by a server. (A
+prompt with a token id that the vocabulary lacks is ``refused`` too, at each attempt.)"""
 SCHEMA = pa.schema(
     [
         ("key", pa.string()),
