@@ -261,7 +261,7 @@ LINEAR = {"layer_types": ["linear_attention", "full_attention"] * 2, "block_size
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize(
-    ("kind", "changes", "company"),
+    ("kind", "changes", "mates"),
     [
         ("gpt2", {}, "any"),
         ("llama", {}, "any"),
@@ -272,16 +272,27 @@ LINEAR = {"layer_types": ["linear_attention", "full_attention"] * 2, "block_size
         ("rwkv", {"context_length": 128}, "none"),
     ],
 )
-def test_no_answer_depends_on_its_batch(raw, run, tmp_path, kind, changes, company, dtype):
+def test_no_answer_depends_on_its_batch(raw, run, tmp_path, kind, changes, mates, dtype):
     checkpoint = random_model(raw, tmp_path / kind, kind, **changes)
     options = OPTIONS.model_copy(update={"dtype": dtype})
-    assert load_generation_engine(checkpoint, "transformers", options)._company == company
-    if dtype == "float32" and company != "any":
+    assert load_generation_engine(checkpoint, "transformers", options).batch_mates == mates
+    if dtype == "float32" and mates != "any":
         prompts = ["the dog", "the", *QUESTIONS[:6]]
         _, together = run(checkpoint, {"eng": prompts}, options=options)
         alone = options.model_copy(update={"batch": 1})
         _, single = run(checkpoint, {"eng": prompts}, options=alone, place="alone")
         assert together["eng"].equals(single["eng"])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_model_that_looks_ahead_answers_no_prompts(raw, tmp_path, dtype):
+    changes = {"is_decoder": False, "max_position_embeddings": 200, "pad_token_id": 1}
+    checkpoint = random_model(raw, tmp_path / "roberta", "roberta", **changes)
+    engine = load_generation_engine(
+        checkpoint, "transformers", OPTIONS.model_copy(update={"dtype": dtype})
+    )
+    with pytest.raises(UserError, match=r"RobertaForCausalLM looks ahead: .* Correct config\.json"):
+        engine.generate(engine.conversation.ready([PromptRequest("the dog")], 4))
 
 
 def test_prompts_of_one_length_share_a_batch_if_padding_gives_no_numbers(raw, run, monkeypatch):
@@ -299,7 +310,7 @@ def test_prompts_of_one_length_share_a_batch_if_padding_gives_no_numbers(raw, ru
 
     functools.update_wrapper(padded, forward)
     monkeypatch.setattr(model_class, "forward", padded)
-    assert load_generation_engine(raw, "transformers", OPTIONS)._company == "length"
+    assert load_generation_engine(raw, "transformers", OPTIONS).batch_mates == "length"
     assert run(raw, {"eng": QUESTIONS}, place="unpadded")[1]["eng"].equals(tables["eng"])
 
 

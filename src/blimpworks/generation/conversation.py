@@ -29,11 +29,11 @@ Message = tuple[str, str]
 Unfit = Literal["altered", "empty", "refused", "too_long"]
 """Why a prompt is not asked.
 
-altered: the template changes its text; empty: it has no tokens; refused: an id is not in the
+altered: the template changes its text; empty: it has no tokens; refused: a token id is not in the
 vocabulary; too_long: the context has no room for an answer.
 """
-REFUSALS = (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""Errors of templates: refusals of roles, and faults for contents that they do not expect."""
+RENDER_ERRORS = (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""Errors that a template raises for a role, or by a fault for a content that it does not expect."""
 CLOCK = "strftime_now"
 """Name of the function by which chat templates get the date."""
 TODAY = {"d": "26", "m": "07", "y": "24", "Y": "2024", "b": "Jul", "B": "July"}
@@ -69,8 +69,12 @@ def pin_date(template: str) -> str:
     """Return a template that takes ``TODAY`` for the date.
 
     Some templates (Llama 3.2's, SmolLM3's) write today's date into each prompt, so that answers
-    would change daily. A macro with the name of the clock replaces it in the template. Llama's
-    variable ``date_string`` comes from the clock too.
+    would change daily. They get the date from the function ``CLOCK``, also Llama's variable
+    ``date_string``. A macro of the same name before the template hides this function:
+
+        {%- macro strftime_now(format) -%}
+        {{ format | replace('%d', '26') | replace('%m', '07') }}    (and so on)
+        {%- endmacro -%}
     """
     if CLOCK not in template:
         return template
@@ -91,8 +95,11 @@ def stop_ids(directory: Path, end_of_text: int | None) -> tuple[int, ...]:
     return tuple(sorted({int(token) for token in stops if token is not None and int(token) >= 0}))
 
 
-def before_and_text(full: Sequence[int], text: Sequence[int]) -> tuple[int, ...]:
-    """Return ``full`` up to the end of ``text`` in it: (1, 7, 8) for [1, 7, 8, 2] and [7, 8]."""
+def without_tokens_after(full: Sequence[int], text: Sequence[int]) -> tuple[int, ...]:
+    """Return ``full`` without the tokens after ``text``: (1, 7, 8) for [1, 7, 8, 2] and [7, 8].
+
+    ``full`` are a text's ids with those that the tokenizer adds, such as an end symbol.
+    """
     size = len(text)
     ends = range(size, len(full) + 1)
     end = next((end for end in ends if [*full[end - size : end]] == [*text]), 0)
@@ -130,7 +137,7 @@ class Conversation:
         self.stops = stop_ids(directory, self.tokenizer.eos_token_id)
         added = self.tokenizer.added_tokens_decoder.items()
         special = {token_id: token.content for token_id, token in added if token.special}
-        # Answers keep the marks <think> and </think>, even if they are special tokens.
+        # Answers keep the marks <think> and </think>, even if they are special tokens (``decode``).
         self._has_special_marks = not {START, END}.isdisjoint(special.values())
         self._left_out = {number for number, text in special.items() if text not in (START, END)}
 
@@ -154,14 +161,17 @@ class Conversation:
 
     @cached_property
     def parts(self) -> bool:
-        """Whether contents of messages are lists of one text, not texts. Raises UserError."""
+        """Whether contents of messages are lists: [{"type": "text", "text": "Hi"}], not "Hi".
+
+        Raises UserError for a template that keeps a user's text in neither form.
+        """
         reason = ""
         for as_lists in (False, True):
             try:
                 if PROBE in self._render([("user", PROBE)], as_lists=as_lists):
                     return as_lists
                 reason = reason or "drops or changes a user's text"
-            except REFUSALS as error:
+            except RENDER_ERRORS as error:
                 reason = reason or f"refuses a user's message ({error})"
         raise UserError(
             f"{self.directory}: its chat template {reason}; set answers.chat: raw in the "
@@ -178,7 +188,7 @@ class Conversation:
             if PROBE in self._render([("system", PROBE), ("user", "x")], as_lists=as_lists):
                 return "role"
             reason = "leaves system prompts out or changes them"
-        except REFUSALS as error:
+        except RENDER_ERRORS as error:
             reason = f"refuses system prompts ({error})"
         log.info("%s: its chat template %s; they go before the user's text", self.directory, reason)
         return "user"
@@ -188,14 +198,15 @@ class Conversation:
         prompt, system = request
         if not self.chat:
             return prompt
-        # Forms of the dialogue; the first that keeps all contents is taken.
+        # The first dialogue is taken of which the template keeps all contents: if possible with
+        # the role of system prompts, else with the system prompt before the user's text.
         dialogues = [[("user", f"{system}\n\n{prompt}" if system else prompt)]]
         if system and self.system_place == "role":
             dialogues.insert(0, [("system", system), ("user", prompt)])
         for messages in dialogues:
             try:
                 text = self._render(messages, as_lists=self.parts)
-            except REFUSALS:
+            except RENDER_ERRORS:
                 continue
             # A template may trim a text.
             if all(content.strip() in text for _, content in messages):
@@ -216,7 +227,7 @@ class Conversation:
         rows = self.tokenizer(inputs, add_special_tokens=False)["input_ids"]
         if not self.chat:
             with_added_ids = self.tokenizer(inputs)["input_ids"]
-            rows = [before_and_text(*pair) for pair in zip(with_added_ids, rows, strict=True)]
+            rows = [without_tokens_after(*pair) for pair in zip(with_added_ids, rows, strict=True)]
         ready = []
         for request, text, ids in zip(requests, texts, rows, strict=True):
             room = most if self.context is None else min(most, self.context - len(ids))
@@ -230,7 +241,7 @@ class Conversation:
             elif room < 1:
                 unfit = "too_long"
             # Look for ``<think>`` only after the prompt, which may mention it. For a blank prompt,
-            # look at the complete text: PROBE stands for the prompt, and is not found there.
+            # look at the complete text: it does not contain PROBE, so ``rpartition`` returns all.
             text_after_prompt = (text or "").rpartition(request.prompt.strip() or PROBE)[2]
             opened = self.chat and opens_reasoning(text_after_prompt)
             ready.append(Ready(request, tuple(ids), room, opened, unfit))
@@ -238,11 +249,12 @@ class Conversation:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of an answer without special tokens, but with marks of reasoning."""
-        # If marks of reasoning are special, the tokenizer would leave them out with all the others.
-        skips = not self._has_special_marks
-        kept = [*ids] if skips else [token for token in ids if token not in self._left_out]
+        # The tokenizer can leave out only all special tokens. If marks of reasoning are special,
+        # the other special tokens are left out here instead.
+        leave_out_all = not self._has_special_marks
+        kept = [*ids] if leave_out_all else [token for token in ids if token not in self._left_out]
         text: str = self.tokenizer.decode(
-            kept, skip_special_tokens=skips, clean_up_tokenization_spaces=False
+            kept, skip_special_tokens=leave_out_all, clean_up_tokenization_spaces=False
         )
         return text
 

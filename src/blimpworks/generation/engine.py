@@ -2,8 +2,9 @@
 
 ``answer_items`` runs a model and fills its store; ``collect_answers`` makes the table of answers of
 one language. A row's key digests the engine's key, the prompt and its system prompt. So a prompt of
-several tables is asked once, and no answer of another checkpoint, limit or template is reused. A
-killed run that continues ends with the same files, if answers do not depend on other requests.
+several tables is asked once, and no answer of another checkpoint, limit of tokens or template is
+reused. A killed run that continues ends with the same files, if no answer depends on the other
+prompts of its batch. A *request* is a prompt with its system prompt (``PromptRequest``).
 """
 
 import json
@@ -60,7 +61,10 @@ class GenerationEngine(ABC):
 
     @abstractmethod
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
-        """Return the greedy answer to each prompt, or its failure; no prompt has ``unfit``."""
+        """Return the greedy answer to each prompt, or its failure.
+
+        Prompts that cannot be asked (``Ready.unfit``) must have been left out.
+        """
 
     def close(self) -> None:  # noqa: B027
         """Release all resources, such as a server; afterwards the engine is not used."""
@@ -74,7 +78,7 @@ def generation_key(
     options: GenerationJobOptions,
     entries: Sequence[str],
 ) -> str:
-    """Return the key of an engine with a checkpoint, from which the keys of its answers are made.
+    """Return the ``key`` of an engine with a checkpoint; it changes with all that decides answers.
 
     ``software`` names versions, device and all else that changes numbers. ``entries``
     (``module:name``) are entry points of the code that decides answers.
@@ -88,6 +92,7 @@ def load_generation_engine(
     checkpoint: Path, name: str, options: GenerationJobOptions, trusted: Collection[str] = ()
 ) -> GenerationEngine:
     """Load the engine ``name`` with a checkpoint. Raises UserError if the model cannot answer."""
+    # The choice of an engine reads nothing else of the options than the number format.
     requested = ScoringOptions(dtype=options.dtype)
     choose = partial(choose_generation_engine, name, requested=requested)
     engine: GenerationEngine = build_engine(checkpoint, choose, options, trusted)
@@ -95,7 +100,8 @@ def load_generation_engine(
 
 
 FAILED: frozenset[str] = frozenset(get_args(Failure))
-"""Statuses ``out_of_memory`` and ``refused``, which another attempt can change."""
+"""Statuses that another attempt can change: ``out_of_memory``, and ``refused`` by a server. (A
+prompt with a token id that the vocabulary lacks is ``refused`` too, at each attempt.)"""
 SCHEMA = pa.schema(
     [
         ("key", pa.string()),
@@ -131,12 +137,14 @@ def response_shard(
 ) -> pa.Table:
     """Answer the requests in ``keys``; return one row of ``SCHEMA`` for each.
 
-    ``most``: largest number of tokens of an answer; ``status``: ok, an ``Unfit`` or a ``Failure``.
+    ``most``: largest number of tokens of an answer. The status of a prompt is ok if it was
+    answered, a ``Failure`` if it was asked in vain, else an ``Unfit``.
     """
     ready = engine.conversation.ready(keys, most)
     to_ask = [prompt for prompt in ready if prompt.unfit is None]
     answers = iter(engine.generate(to_ask) if to_ask else [])
-    # For each prompt: its ``Response`` or ``Failure``, or an ``Unfit`` if it was not asked.
+    # ``answers`` has a ``Response`` or ``Failure`` for each prompt that was asked, in order. Those
+    # that were not asked are put in between, with their ``Unfit``.
     outcomes = [next(answers) if prompt.unfit is None else prompt.unfit for prompt in ready]
     altered = sum(prompt.unfit == "altered" for prompt in ready)
     if altered:
@@ -155,20 +163,20 @@ def response_shard(
         pa.array([response and response.finish for response in responses], pa.string()),
         pa.array([response and response.tokens for response in responses], pa.int32()),
         pa.array([prompt.opened for prompt in ready], pa.bool_()),
-        pa.array([OK if isinstance(e, Response) else e for e in outcomes], pa.string()),
+        pa.array([OK if isinstance(out, Response) else out for out in outcomes], pa.string()),
     ]
     return pa.table(columns, schema=SCHEMA)
 
 
 Systems = Mapping[str, str]
-"""System prompt of each language that has one."""
+"""System prompts: the text of each language that has one, by language."""
 
 
 def requests_of(items: Path, systems: Systems, *, system: bool) -> list[PromptRequest]:
     """Return the request for each row of a language's table, which is named after the language.
 
-    ``system``: whether requests have the language's system prompt. Raises UserError for a missing
-    table and for empty cells.
+    ``system``: whether a request contains the language's system prompt. Raises UserError for a
+    missing table and for empty cells.
     """
     column = read_table(PROMPTS, items, ["prompt"])["prompt"]
     if column.null_count:
@@ -176,8 +184,8 @@ def requests_of(items: Path, systems: Systems, *, system: bool) -> list[PromptRe
             f"{items}: column 'prompt' has {column.null_count} empty cells; expected a text in "
             "each. Rebuild the items."
         )
-    of_language = systems.get(items.stem) if system else None
-    return [PromptRequest(prompt, of_language) for prompt in column.to_pylist()]
+    system_prompt = systems.get(items.stem) if system else None
+    return [PromptRequest(prompt, system_prompt) for prompt in column.to_pylist()]
 
 
 def answer_items(
@@ -199,9 +207,9 @@ def answer_items(
     that was killed, or that ``watch`` ended by an exception, continues where it stopped. Raises
     UserError if items or checkpoint are missing or malformed, or the checkpoint cannot answer.
     """
-    with closing(load_generation_engine(checkpoint, engine, options, trusted)) as opened:
-        system = opened.conversation.chat and options.system
-        requests = {path.stem: {*requests_of(path, systems, system=system)} for path in items}
+    with closing(load_generation_engine(checkpoint, engine, options, trusted)) as loaded:
+        with_system = loaded.conversation.chat and options.system
+        requests = {path.stem: {*requests_of(path, systems, system=with_system)} for path in items}
 
         def answer(
             shards: Sequence[Sequence[PromptRequest]], keys: Mapping[PromptRequest, str]
@@ -209,19 +217,19 @@ def answer_items(
             for shard in shards:
                 watch.before()
                 chosen = {request: keys[request] for request in shard}
-                yield shard, response_shard(opened, chosen, options.max_tokens)
+                yield shard, response_shard(loaded, chosen, options.max_tokens)
 
         return fill_store(
             ResponseStore(store),
             requests,
-            opened.key,
+            loaded.key,
             checkpoint,
             manifest,
             options,
             sort_requests,
             answer,
             watch,
-            system=system,
+            system=with_system,
         )
 
 

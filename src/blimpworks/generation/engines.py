@@ -8,7 +8,7 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -29,18 +29,23 @@ from blimpworks.scoring.vllm_server import MODEL, Setup, make_setup
 from blimpworks.scoring.workers import Workers
 
 log = logging.getLogger(__name__)
-
-FORCED = 3
-"""Number of tokens of the answer that the test of batches forces on a model (``_company``)."""
-SAME, SAME_IN_HALF = 1e-3, 0.1
-"""Largest differences of a row's logits alone and in a batch, in float32 and in half precision, as
-shares of the logits' standard deviation. Rounding alone causes 1e-6 and 1/40, other padding 0."""
-Company = Literal["any", "length", "none"]
-"""Prompts that may share a batch with a prompt: any, of the same length, or none."""
-COMPANY = {
+BatchMates = Literal["any", "length", "none"]
+"""Prompts that may share a batch with a prompt: any, those of the same length, or none."""
+REASONS = {
     "length": "its logits depend on padding; only prompts of one length share a batch",
     "none": "its logits depend on the other rows of a batch; prompts are answered one at a time",
 }
+"""Reason for the log why batches are restricted."""
+FORCED = 3
+"""Number of tokens of the answer in the test of ``batch_mates``, which forces them on a model."""
+SAME, SAME_IN_HALF = 1e-3, 0.1
+"""Tolerances of that test in float32 and in half precision: largest differences between logits that
+should be equal, as shares of the logits' standard deviation. Rounding causes 1e-6 and 1/40."""
+
+
+def largest_difference(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+    """Return the largest difference of logits; NaN if one of them is NaN."""
+    return (first - second).where(first != second, 0).abs().max()
 
 
 def read_row(conversation: Conversation, row: Sequence[int]) -> Response:
@@ -119,7 +124,7 @@ class TransformersGenerator(GenerationEngine):
                 **options,
             )
 
-    def _refuse_nan(self, _: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+    def _refuse_nan(self, logits: torch.Tensor) -> torch.Tensor:
         """Return ``logits``. Raises UserError if one is NaN, which would be chosen as the best."""
         if logits.isnan().any():
             raise UserError(
@@ -129,79 +134,88 @@ class TransformersGenerator(GenerationEngine):
             )
         return logits
 
+    def _forced_logits(
+        self, answer: list[int], pads: torch.Tensor, *rows: list[int]
+    ) -> torch.Tensor:
+        """Return logits [tokens, vocabulary] of the first of ``rows``, for a forced answer."""
+        # At each step, only the next token of the answer is allowed.
+        start = len(pads)
+        forcing = {"prefix_allowed_tokens_fn": lambda _, ids: [answer[len(ids) - start]]}
+        result = self._run(rows, pads, len(answer), **forcing)
+        return torch.stack(result.logits)[:, 0].float()
+
+    @torch.inference_mode()
+    def _logits_before(self, tail: list[int], row: list[int]) -> torch.Tensor:
+        """Return logits of the tokens in ``row`` [tokens, vocabulary], with ``tail`` after it."""
+        ids = torch.tensor([[*row, *tail]], device=self._device)
+        return cast(torch.Tensor, self._model(input_ids=ids).logits[0, : len(row)].float())
+
     @cached_property
-    def _company(self) -> Company:
-        """Prompts that may share a batch, because their logits do not affect each other.
+    def batch_mates(self) -> BatchMates:
+        """Prompts that may share a batch with a prompt without a change of its logits.
 
         Recurrent layers of some architectures read padding (RecurrentGemma, xLSTM), or ignore it
-        only in the first tokens (MiniMax); RWKV's mix up the rows of a batch. Raises UserError for
-        a model whose logits depend on later tokens.
+        only for an answer's first token (MiniMax); RWKV's mix up the rows of a batch. So the test
+        compares logits of a row in two circumstances. A difference has these results:
+
+        - alone, and beside a row of its length: "none".
+        - alone, and padded beside a longer row: "length".
+        - padded with some ids, and with other ids: "length".
+        - before a text, and before another one: UserError, since the model looks ahead.
         """
-        # Logits of a short row are compared: alone, beside a row of the same length, and beside a
-        # longer row, with two paddings. ``drawn`` has the two rows, then ids for the two paddings.
         longest = 32 if self._context is None else min(32, self._context - FORCED)
         if longest < FORCED:
             return "none"
         draw = torch.Generator().manual_seed(0)
         drawn = torch.randint(self._vocabulary, (4, longest), generator=draw)
+        padding, other_padding = drawn[2], drawn[3]
         width = longest // 4 + 1
-        row, second_row = drawn[0, :width].tolist(), drawn[1].tolist()
-
-        def forced_logits(pads: torch.Tensor, *rows: list[int]) -> torch.Tensor:
-            """Return logits of the first of ``rows`` for the same answer [FORCED, vocabulary]."""
-            # The answer is forced: at step n, only the nth token of ``second_row`` is allowed.
-            start = len(pads)
-            forcing = {"prefix_allowed_tokens_fn": lambda _, ids: [second_row[len(ids) - start]]}
-            result = self._run(rows, pads, FORCED, **forcing)
-            return torch.stack(result.logits)[:, 0].float()
-
-        @torch.inference_mode()
-        def head(*tail: int) -> torch.Tensor:
-            """Return logits of ``row`` [width, vocabulary], with ``tail`` after it."""
-            ids = torch.tensor([[*row, *tail]], device=self._device)
-            return cast(torch.Tensor, self._model(input_ids=ids).logits[0, :width].float())
-
-        def gap(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-            """Return the largest difference of logits; NaN if one of them is NaN."""
-            return (first - second).where(first != second, 0).abs().max()
-
+        row, longer_row = drawn[0, :width].tolist(), drawn[1].tolist()
+        neighbour = tail = longer_row[:width]
+        other_tail = longer_row[width:][:width]
+        forced = partial(self._forced_logits, longer_row[:FORCED])
         tensors = hub_loading.tensors_of([*self._model.modules()])
         with loading(self._directory), hub_loading.in_float32(tensors), single_thread():
             is_float32 = self._model.dtype == torch.float32
-            later_gap = gap(head(*second_row[:width]), head(*second_row[width:][:width]))
-            alone = forced_logits(drawn[2, :width], row)
-            beside = forced_logits(drawn[2, :width], row, second_row[:width])
-            padded, padded_otherwise = (forced_logits(pads, row, second_row) for pads in drawn[2:])
-        self._refuse_nan(drawn, alone)
+            before_tail = self._logits_before(tail, row)
+            before_other_tail = self._logits_before(other_tail, row)
+            alone = forced(padding[:width], row)  # a batch of this width has no padding
+            beside = forced(padding[:width], row, neighbour)
+            padded = forced(padding, row, longer_row)
+            padded_otherwise = forced(other_padding, row, longer_row)
+        self._refuse_nan(alone)
         spread = alone[alone.isfinite()].std()
         tolerance = spread * (SAME if is_float32 else SAME_IN_HALF)
-        if later_gap > tolerance:
+        change_by_tail = largest_difference(before_tail, before_other_tail)
+        change_by_neighbour = largest_difference(alone, beside)
+        change_by_padding = largest_difference(alone, padded)
+        change_by_pad_ids = largest_difference(padded, padded_otherwise)
+        if change_by_tail > tolerance:
             raise UserError(
                 f"{self._directory}: {type(self._model).__name__} looks ahead: logits change by "
-                f"{later_gap:.2g} with what follows; expected a causal model. Correct config.json "
-                "(is_decoder: true), or name another model."
+                f"{change_by_tail:.2g} with what follows; expected a causal model. Correct "
+                "config.json (is_decoder: true), or name another model."
             )
-        company: Company = "any"
-        # These comparisons are false for NaN, which some models compute for padding.
-        if not gap(beside, alone) <= tolerance:
-            company = "none"
-        elif not (
-            gap(padded, alone) <= tolerance and gap(padded_otherwise, padded) <= spread * SAME
-        ):
-            company = "length"
-        if company != "any":
-            log.info("%s: %s", self._directory, COMPANY[company])
-        return company
+        # Comparisons with ``<=`` are false for NaN, which some models compute for padding. Other
+        # ids cause no other rounding, so half precision needs no wider tolerance for them.
+        mates: BatchMates = "any"
+        if not change_by_neighbour <= tolerance:
+            mates = "none"
+        elif not (change_by_padding <= tolerance and change_by_pad_ids <= spread * SAME):
+            mates = "length"
+        if mates != "any":
+            log.info("%s: %s", self._directory, REASONS[mates])
+        return mates
 
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
         """Answer the prompts; a prompt that exceeds the memory alone fails."""
         outcomes: list[Response | Failure] = ["out_of_memory"] * len(batch)
-        # Prompts share a batch if they have the same room for an answer, and the same number
-        # ``company``: 0 for all prompts, the length, or another number for each prompt.
+        # Prompts with equal keys may share a batch. A key has the room for an answer, and all else
+        # that must be equal: nothing (always 0), the length, or the prompt's own number.
         groups: dict[tuple[int, int], list[int]] = {}
         for number, prompt in enumerate(batch):
-            company = {"any": 0, "length": len(prompt.ids), "none": number}[self._company]
-            groups.setdefault((prompt.room, company), []).append(number)
+            equal = {"any": 0, "length": len(prompt.ids), "none": number}[self.batch_mates]
+            groups.setdefault((prompt.room, equal), []).append(number)
         size = self._batch
         batches = [
             rows[a : a + size] for rows in groups.values() for a in range(0, len(rows), size)
@@ -222,9 +236,9 @@ class TransformersGenerator(GenerationEngine):
         width = max(len(row.ids) for row in rows)
         stops = list(self.conversation.stops)
         pads = torch.full((width,), self._pad)
-        ids = [row.ids for row in rows]
-        options = {"eos_token_id": stops or None, "logits_processor": [self._refuse_nan]}
-        generated = self._run(ids, pads, rows[0].room, **options).sequences
+        processors = [lambda _, logits: self._refuse_nan(logits)]
+        options = {"eos_token_id": stops or None, "logits_processor": processors}
+        generated = self._run([row.ids for row in rows], pads, rows[0].room, **options).sequences
         return [read_row(self.conversation, row) for row in generated[:, width:].tolist()]
 
 
@@ -246,9 +260,10 @@ ENTRIES = (
 def make_generation_setup(model: Path, dtype: str, options: GenerationJobOptions) -> Setup:
     """Return the setup for answers of a model. Raises UserError as ``make_setup`` does."""
     vllm = options.vllm
-    # ``make_setup`` adds the one token to ``longest`` that vLLM generates in scoring.
-    room = vllm.model_copy(update={"longest": vllm.longest + options.max_tokens - 1})
-    return replace(make_setup(model, dtype, room), answers=True)
+    # The limit of vLLM includes the answer. ``make_setup`` adds one token to ``longest``, which
+    # vLLM generates in scoring; the other tokens of an answer are added here.
+    with_answer = vllm.model_copy(update={"longest": vllm.longest + options.max_tokens - 1})
+    return replace(make_setup(model, dtype, with_answer), answers=True)
 
 
 def write_request(ready: Ready, stops: Sequence[int]) -> bytes:

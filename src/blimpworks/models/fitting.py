@@ -1,7 +1,7 @@
-"""Train networks by one loop, which continues from snapshots and ends with the same bytes.
+"""Train networks by one loop; a killed run continues, and ends with the same weights to the byte.
 
 ``fit`` is the loop. A ``Course`` computes learning rate and loss of each step; ``lstm`` and
-``transformer`` define one each. A *snapshot* is a file from which a killed run continues.
+``transformer`` define one each. A *snapshot* is the file from which a killed run continues.
 """
 
 import hashlib
@@ -71,7 +71,7 @@ def save_snapshot(
 ) -> None:
     """Write all that decides the steps after ``step`` into ``directory``.
 
-    ``run`` is a digest of all that decides the weights, and ``state`` is that of the ``Course``.
+    ``run`` is a digest of all that decides the weights; ``state`` is what ``Course.state`` returns.
     """
     with atomic(directory / SNAPSHOT) as temporary:
         tensors = {"rng": torch.get_rng_state()}
@@ -133,17 +133,20 @@ MOMENTUM = 0.95
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # of Newton-Schulz steps, for x, x³ and x⁵
 ITERATIONS = 5  # number of Newton-Schulz steps
 STEP_SIZE = 0.2
-"""Root mean square of AdamW's steps at a rate of one; Muon's steps are scaled to it."""
+"""Root mean square of AdamW's steps at a learning rate of one. Muon's steps are scaled to
+it, so that one rate suits both. (Unscaled, an orthogonal matrix [m, n] has 1 / max(m, n) ** 0.5.)
+"""
 LEAST_NORM = 1e-7  # against division by zero
 
 
 def orthogonalised(matrix: torch.Tensor) -> torch.Tensor:
     """Return ``matrix`` [m, n] with singular values near one, by Newton-Schulz iteration."""
-    # Each step replaces a singular value x by a polynomial of x; a wide matrix takes less time.
+    # A tall matrix is transposed, because the Gram matrix of a wide one is smaller.
     is_wide = matrix.size(0) <= matrix.size(1)
     result = matrix if is_wide else matrix.T
     result = result / result.norm().clamp(min=LEAST_NORM)
     linear, cubic, quintic = COEFFICIENTS
+    # Each iteration replaces a singular value x by a polynomial of x.
     for _ in range(ITERATIONS):
         gram = result @ result.T
         higher = torch.addmm(gram, gram, gram, beta=cubic, alpha=quintic)
@@ -198,7 +201,8 @@ class Course(ABC):
     def rate(self, step: int) -> float:
         """Return the learning rate of a step, counted from 0; called once before its loss.
 
-        Raises DivergedError if a validation loss is no finite number.
+        A course may compute a validation loss here, on which its rate depends (``lstm``). Raises
+        DivergedError if that is no finite number.
         """
 
     @abstractmethod
@@ -206,7 +210,7 @@ class Course(ABC):
         """Return the mean loss per token of a step's batch, a scalar tensor [nats]."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the state for the next step, beside model, optimisers and random state."""
+        """Return all that the next step needs besides model, optimisers and random state."""
         return {}
 
     def restore(self, state: dict[str, torch.Tensor]) -> None:  # noqa: B027
@@ -219,7 +223,7 @@ class Course(ABC):
 @contextmanager
 def repeatable(seed: int) -> Iterator[None]:
     """Run torch with a seed, deterministic kernels and one CPU thread, so that results repeat."""
-    # CUDA's libraries read it at their start. LSTMs repeat with this value or :4096:2.
+    # cuBLAS reads this variable when it starts. Results of LSTMs repeat with :16:8 or :4096:2.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":16:8")
     mode_before = torch.get_deterministic_debug_mode()
     # use_deterministic_algorithms does the same, but imports torch's compiler for a second.
@@ -245,7 +249,10 @@ def scratch_of(directory: Path) -> Path:
 def training_of(
     recipe_name: str, recipe: NetworkRecipe | LstmRecipe, seed: int, text: Path
 ) -> Trained:
-    """Describe the training of a model on ``text``, without the recipe's number of models."""
+    """Describe the training of one model on ``text``.
+
+    Settings that only decide how many models a recipe trains (``HOW_MANY``) are left out.
+    """
     return Trained(
         recipe=recipe_name,
         settings=recipe.model_dump(exclude=HOW_MANY),

@@ -271,7 +271,7 @@ def train_lstm(
     After each epoch without a lower loss on ``valid.txt``, the learning rate falls to a quarter.
     The weights with the lowest loss are kept. ``recipe.order`` says if epochs shuffle the text.
     Writes ``model.safetensors``, ``vocabulary.txt`` (of the corpus) and ``config.json`` beside
-    ``checkpoint``, then ``checkpoint``. As in ``transformer.train_kind``, a run can be resumed and
+    ``checkpoint``, then ``checkpoint``. As in ``transformer.train_by``, a run can be resumed and
     repeated with the same result, on a GPU of the same model. Raises UserError if the corpus is
     missing, altered or too short, the directory has other files, or the training diverges.
     """

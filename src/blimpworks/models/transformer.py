@@ -1,8 +1,8 @@
 """Train small transformers from scratch: causal, masked, encoder-decoder, and on dialogues.
 
-``train_kind`` reads a text and writes a model in Hugging Face's layout with its tokenizer. A
-``Kind``, such as ``MASKED``, has the functions of one type of model: for tokenizer, weights and
-batches. A *recipe* has the settings of a training: sizes, learning rate, number of epochs.
+``train_by`` reads a text and writes a model in Hugging Face's layout with its tokenizer. Each type
+of model has its ``ModelFunctions``, such as ``MASKED``: for tokenizer, weights and batches. A
+*recipe* has the settings of a training: sizes, learning rate, number of epochs.
 """
 
 import logging
@@ -42,21 +42,25 @@ R = TypeVar("R", bound=recipes.NetworkRecipe)  # the recipe of a type of model
 
 
 @dataclass(frozen=True)
-class Kind(Generic[R]):
-    """Functions and tokens in which causal, masked and encoder-decoder models differ."""
+class ModelFunctions(Generic[R]):
+    """Functions and tokens of one type of model; types are causal, masked, encoder-decoder models.
+
+    The comment on a function lists its arguments. A vocabulary's size is its number of tokens.
+    """
 
     architecture: str
     tokenizer: Callable[[list[str], int], Tokenizer]
-    """Trains a tokenizer on sentences, with a number of tokens."""
+    """Trains a tokenizer: (sentences, vocabulary's size)."""
     specials: dict[str, str]
     """Special tokens by role, such as ``{"bos_token": "<s>"}``."""
     model: Callable[[R, int], PreTrainedModel]
-    """Makes a float32 model for a number of tokens, from torch's random state."""
+    """Makes a float32 model from torch's random state: (recipe, vocabulary's size)."""
     encode: Callable[[Tokenizer, list[str], int], list[Ids]]
-    """Returns the ids of each sentence, cut to a largest number."""
+    """Returns the ids of each sentence: (tokenizer, sentences, largest number of its ids)."""
     batch: Callable[[list[Ids], R, int, np.random.Generator], Batch]
-    """Makes a batch from ids of sentences, recipe and number of tokens; masks at random."""
+    """Makes a batch: (ids of each sentence, recipe, vocabulary's size, generator for masks)."""
     sentences: Callable[[Path], list[str]] = training_sentences
+    """Reads the sentences of a training text: (path)."""
     chat: str | None = None
     """Chat template of models that follow instructions."""
 
@@ -87,7 +91,7 @@ def _next_tokens(
     return {"input_ids": padded(rows, EOS_ID), "labels": padded(rows, IGNORED)}
 
 
-CAUSAL: Kind[recipes.TransformerRecipe] = Kind(
+CAUSAL: ModelFunctions[recipes.TransformerRecipe] = ModelFunctions(
     architecture="causal",
     tokenizer=encoding.train_tokenizer,
     specials={"bos_token": encoding.BOS, "eos_token": encoding.EOS},
@@ -97,17 +101,18 @@ CAUSAL: Kind[recipes.TransformerRecipe] = Kind(
 )
 
 
-def of_words(corpus: Path) -> Kind[recipes.TransformerRecipe]:
-    """Return functions and tokens of causal models whose tokens are the words of a corpus.
+def word_level_functions(corpus: Path) -> ModelFunctions[recipes.TransformerRecipe]:
+    """Return the functions of causal models whose tokens are the words of a corpus.
 
-    ``corpus`` is its corpus.json, and sentences are those of ``train.txt`` beside it. Raises
-    UserError for a damaged corpus.
+    ``corpus``: path of a corpus.json; its folder has ``train.txt``, the sentences of the training.
+    Raises UserError for a damaged corpus.
     """
     rule = corpora.read_corpus(corpus).words
     vocabulary = corpora.read_words(corpus.parent / corpora.VOCABULARY)
     ids = {word: number for number, word in enumerate(vocabulary)}
     unknown, end = (ids[word] for word in corpora.SPECIALS)
 
+    # The vocabulary is the corpus's, so these functions train no tokenizer, and need none.
     def encode(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Ids]:
         rows = ([ids.get(word, unknown) for word in text.split()] for text in sentences)
         return [np.array([end, *row, end][:context], dtype=np.int64) for row in rows]
@@ -115,7 +120,7 @@ def of_words(corpus: Path) -> Kind[recipes.TransformerRecipe]:
     def read(path: Path) -> list[str]:
         return [*map(" ".join, corpora.sentences_of(path.parent / "train.txt"))]
 
-    return Kind(
+    return ModelFunctions(
         architecture="causal",
         tokenizer=lambda sentences, size: encoding.word_tokenizer(vocabulary, rule),
         specials={"bos_token": corpora.END, "eos_token": corpora.END, "unk_token": corpora.UNKNOWN},
@@ -142,23 +147,23 @@ def _new_bert(recipe: recipes.MaskedRecipe, vocabulary: int) -> PreTrainedModel:
     return cast(PreTrainedModel, transformers.BertForMaskedLM(settings))
 
 
-def _pairs(pairs: list[tuple[Ids, Ids]]) -> Batch:
-    """Make a batch of the ids and the labels of each sentence."""
-    sources = [source for source, _ in pairs]
+def _with_labels(pairs: list[tuple[Ids, Ids]]) -> Batch:
+    """Make a batch from (ids, labels) of each sentence."""
+    rows = [ids for ids, _ in pairs]
     return {
-        "input_ids": padded(sources, PAD),
-        "attention_mask": padded([np.ones_like(source) for source in sources], 0),
+        "input_ids": padded(rows, PAD),
+        "attention_mask": padded([np.ones_like(row) for row in rows], 0),
         "labels": padded([labels for _, labels in pairs], IGNORED),
     }
 
 
-MASKED: Kind[recipes.MaskedRecipe] = Kind(
+MASKED: ModelFunctions[recipes.MaskedRecipe] = ModelFunctions(
     architecture="masked",
     tokenizer=encoding.train_wordpiece,
     specials=encoding.BERT,
     model=_new_bert,
     encode=encoding.encode_between,
-    batch=lambda rows, recipe, vocabulary, draw: _pairs(
+    batch=lambda rows, recipe, vocabulary, draw: _with_labels(
         [encoding.mask_tokens(row, recipe.masked, vocabulary, draw) for row in rows]
     ),
 )
@@ -182,13 +187,13 @@ def _new_t5(recipe: recipes.EncoderDecoderRecipe, vocabulary: int) -> PreTrained
     return cast(PreTrainedModel, transformers.MT5ForConditionalGeneration(settings))
 
 
-ENCODER_DECODER: Kind[recipes.EncoderDecoderRecipe] = Kind(
+ENCODER_DECODER: ModelFunctions[recipes.EncoderDecoderRecipe] = ModelFunctions(
     architecture="encoder-decoder",
     tokenizer=encoding.train_pieces,
     specials=encoding.T5,
     model=_new_t5,
     encode=encoding.encode_alone,
-    batch=lambda rows, recipe, vocabulary, draw: _pairs(
+    batch=lambda rows, recipe, vocabulary, draw: _with_labels(
         [encoding.cut_spans(row, recipe.corrupted, recipe.span, draw) for row in rows]
     ),
 )
@@ -199,7 +204,8 @@ def _dialogue_batch(
 ) -> Batch:
     """Align dialogues at their ends, so that logits are computed for answers alone."""
     labels = padded([encoding.answer_labels(row) for row in rows], IGNORED, "left")
-    # Logits of the longest answer, and of the token before it, which predict its first token.
+    # One more than the longest answer, because the logits at the token before an answer predict
+    # its first token.
     logit_count = 1 + int((labels != IGNORED).sum(1).max())
     return {
         "input_ids": padded(rows, EOS_ID, "left"),
@@ -209,7 +215,7 @@ def _dialogue_batch(
     }
 
 
-INSTRUCT: Kind[recipes.InstructRecipe] = Kind(
+INSTRUCT: ModelFunctions[recipes.InstructRecipe] = ModelFunctions(
     architecture="causal",
     tokenizer=encoding.train_dialogue_tokenizer,
     specials={"bos_token": encoding.BOS, "eos_token": encoding.EOS, "pad_token": encoding.EOS},
@@ -258,7 +264,12 @@ class _Course(Course, Generic[R]):
     clip = CLIP
 
     def __init__(
-        self, functions: Kind[R], model: PreTrainedModel, data: list[Ids], recipe: R, seed: int
+        self,
+        functions: ModelFunctions[R],
+        model: PreTrainedModel,
+        data: list[Ids],
+        recipe: R,
+        seed: int,
     ) -> None:
         self.model = model
         self.optimisers = optimisers_of(model, recipe)
@@ -277,8 +288,8 @@ class _Course(Course, Generic[R]):
 
     def loss(self, step: int) -> torch.Tensor:
         rows = [self._data[i] for i in self._plan[step]]
-        # Each step has a random generator, so that a resumed run draws the same. The 1 keeps it
-        # apart from the generator (seed, epoch) of the order of batches.
+        # Each step has a random generator, so that a resumed run draws the same. The third number
+        # makes it differ from the generators in ``epoch_batches``, whose seeds are (seed, epoch).
         draw = np.random.default_rng((self._seed, step, 1))
         vocabulary: int = self.model.config.vocab_size
         batch = self._functions.batch(rows, self._recipe, vocabulary, draw)
@@ -286,8 +297,8 @@ class _Course(Course, Generic[R]):
         return loss
 
 
-def train_kind(
-    functions: Kind[R],
+def train_by(
+    functions: ModelFunctions[R],
     text: Path,
     checkpoint: Path,
     *,
@@ -328,20 +339,23 @@ def train_kind(
 def train_transformer(
     text: Path, checkpoint: Path, *, recipe: recipes.TransformerRecipe, seed: int, **names: str
 ) -> Checkpoint:
-    """Train a causal model; its tokens are words if ``text`` is the recipe's corpus."""
-    model_kind = CAUSAL if recipe.corpus is None else of_words(text)
-    return train_kind(model_kind, text, checkpoint, recipe=recipe, seed=seed, **names)
+    """Train a causal model; its tokens are words if ``text`` is the recipe's corpus.
+
+    ``names`` are the arguments ``name``, ``scope`` and ``recipe_name`` of ``train_by``.
+    """
+    functions = CAUSAL if recipe.corpus is None else word_level_functions(text)
+    return train_by(functions, text, checkpoint, recipe=recipe, seed=seed, **names)
 
 
-train_masked = partial(train_kind, MASKED)
-train_encoder_decoder = partial(train_kind, ENCODER_DECODER)
+train_masked = partial(train_by, MASKED)
+train_encoder_decoder = partial(train_by, ENCODER_DECODER)
 
 
 def train_instruct(
     text: Path, checkpoint: Path, *, recipe: recipes.InstructRecipe, seed: int, **names: str
 ) -> Checkpoint:
-    """Train a causal model on as many dialogues as its steps can use."""
-    # Batches contain padding too, so training sees at most this number of tokens.
+    """Train a causal model on dialogues, no more than its steps can use."""
+    # Batches contain padding too, so training sees at most this number of tokens of dialogues.
     most = recipe.max_steps * recipe.batch_tokens
-    model_kind = replace(INSTRUCT, encode=partial(encoding.encode_dialogues, most=most, seed=seed))
-    return train_kind(model_kind, text, checkpoint, recipe=recipe, seed=seed, **names)
+    functions = replace(INSTRUCT, encode=partial(encoding.encode_dialogues, most=most, seed=seed))
+    return train_by(functions, text, checkpoint, recipe=recipe, seed=seed, **names)
