@@ -261,7 +261,7 @@ def make_again(
 ) -> tuple[Repeated, list[Finding]]:
     """Make products again from the command lines in records; return their number, and differences.
 
-    Products are written below a scratch directory. Jobs are left out if a file of theirs has a
+    Products are written below a scratch directory. Jobs are left out if one of their files has a
     finding, or if their command is not declared cheap: cheap ones only read and write tables, so
     that a forged record cannot do harm. ``run``: function that runs a command line in this process.
     """

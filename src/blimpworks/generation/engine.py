@@ -138,7 +138,7 @@ def response_shard(
     """Answer the requests in ``keys``; return one row of ``SCHEMA`` for each.
 
     ``most``: largest number of tokens of an answer. The status of a prompt is ok if it was
-    answered, a ``Failure`` if it was asked in vain, else an ``Unfit``.
+    answered, a ``Failure`` if the model gave none, else an ``Unfit``.
     """
     ready = engine.conversation.ready(keys, most)
     to_ask = [prompt for prompt in ready if prompt.unfit is None]

@@ -98,8 +98,7 @@ def fill_store(
     counts = [f"{n} {status}" for status, n in result.statuses.items() if status in store.failed]
     if counts:
         log.warning(
-            "%s: %ss without result: %s; delete it and run again with %s: true to try them once "
-            "more.",
+            "%s: %ss without result: %s; delete it, and run with %s: true to try them again.",
             *(manifest, store.unit, ", ".join(counts), store.retry_setting),
         )
     return result

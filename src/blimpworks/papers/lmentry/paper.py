@@ -64,7 +64,7 @@ UNANNOTATED = "shows judgements of people; name their filled sheets in lmentry.a
 PROMPTS = 106_000
 """Number of prompts of a language: the paper's mean (Table 2: 956,244 in nine languages)."""
 TEMPLATES = 118
-"""Number of templates of a language; those of a task count once more for each of its subsets."""
+"""Number of templates of a language; those of a task also count for each of its subsets."""
 
 
 def _options(campaign: Campaign) -> LmentryOptions:

@@ -25,7 +25,7 @@ from blimpworks.papers.lmentry.tasks import LETTERS, TASKS
 from blimpworks.tables import PROMPTS, read_table
 
 FRAMES = 12
-"""Number of the shortest sentences that become answers: a prompt's word replaces one of theirs."""
+"""Number of the shortest sentences that become answers: a prompt's word replaces one word."""
 MARKS = "\"'“”«»„‘’,.:;?!¿¡()…"
 """Characters at the ends of a word that are not part of it."""
 LETTER_COUNTS = (1, 2, 3)
