@@ -3,9 +3,10 @@
 ``build_items`` (at the end) reads a folder of rules and the tables of a treebank. It writes items
 (pairs), counts of matches, and rejected matches. A match of a rule's pattern in a sentence (a tree)
 names words of the sentence: {"V": 4, "S": 0}. The rule's operations change copies of the sentence
-(``drafts``) into the good and the bad sentence of a pair. Sentences of the treebank are no bad
-sentences. Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2, but with open data, because
-neither the paper's treebank nor its corpus is public.
+(``drafts``) into the good and the bad sentence of a pair. The bad one must not be in the treebank.
+
+Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2, but with open data, because neither the
+paper's treebank nor its corpus is public.
 """
 
 import difflib
