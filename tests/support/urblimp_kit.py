@@ -9,7 +9,8 @@ import yaml
 
 from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.linguistics.treebanks import build_tokens
-from blimpworks.papers.urblimp.items.build import Attested, apply_rule, build_items
+from blimpworks.papers.urblimp.items.build import apply_rule, build_items
+from blimpworks.papers.urblimp.items.drafts import Attested
 from blimpworks.papers.urblimp.items.patterns import Tree, TreeWord
 from blimpworks.papers.urblimp.items.rules import Language, read_declaration, read_language
 from blimpworks.papers.urblimp.phenomena import PHENOMENON_OF

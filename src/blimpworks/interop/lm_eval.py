@@ -82,7 +82,7 @@ TARGET = "0"
 def _all_judged(items: Sequence[Mapping[str, Any]], verdicts: Verdicts) -> bool:
     """Return whether each method has verdicts on all items that it judges, and on no others.
 
-    A prefix method judges the items that name it in their column PREFIX_METHODS, if there is one.
+    The column PREFIX_METHODS names prefix methods that judge an item; without it, all judge it.
     """
     for method, verdict_by_key in verdicts.items():
         judged = items
@@ -162,13 +162,14 @@ def _task_results(
         numbers |= {f"{name},none": float(values.mean()), f"{name}_stderr,none": error}
     digest = sha256_of(path)
     version = digest[:12]
-    original = count_rows(_sample_of(path)[1])
+    original = count_rows(_limit_and_all_items(path)[1])
     hashes = "".join(s["doc_hash"] + s["prompt_hash"] + s["target_hash"] for s in samples)
     return {
         "results": {"name": task, "alias": task, "sample_len": len(samples)} | numbers,
         "configs": {
             "task": task,
-            # Relative to the results, so that paths of this machine are not published.
+            # The path is relative to the results, so that paths of this machine are not published.
+            # Choice 0 is the good sentence. A single table counts as the split "train".
             "dataset_path": Path(*path.parts[-3:]).as_posix(),
             "test_split": "train",
             "doc_to_text": "",
@@ -193,16 +194,16 @@ def _task_results(
 
 
 def _record_beside(product: Path) -> Record:
-    """Return the record beside a product, whose tree may have been moved; {} without a record."""
+    """Return the record in the file beside a product, which moves with it; {} without a record."""
     sidecar = sidecar_path(product)
     return read_record(sidecar) if sidecar.is_file() else {}
 
 
-def _sample_of(items: Path) -> tuple[int | None, Path]:
-    """Return the limit of a sample of items, and the table of all items.
+def _limit_and_all_items(items: Path) -> tuple[int | None, Path]:
+    """Return the number of items that a campaign was limited to, and the table of all items.
 
-    For results/sampled/items/mine/eng.parquet, that is results/items/mine/eng.parquet. The limit is
-    None if ``items`` is no sample, or its record does not state the limit.
+    For results/sampled/items/mine/eng.parquet, that is results/items/mine/eng.parquet. If no limit
+    is recorded, return None and ``items``.
     """
     params = (made_by(items) or {}).get("params", {})
     folder = items.absolute().parents[2]
@@ -212,7 +213,7 @@ def _sample_of(items: Path) -> tuple[int | None, Path]:
 
 
 def _identity(tables: Evaluation) -> dict[str, Any]:
-    """Return fields on model, run and machine from records of jobs; None and 1970 without them."""
+    """Return fields on model, run and machine; without records None, and the date 1970-01-01."""
     judging, manifest = _record_beside(tables.judgements), manifest_behind(tables.outputs)
     scoring: Record = _record_beside(manifest) if manifest else {}
     params = scoring.get("params", {})
@@ -223,11 +224,11 @@ def _identity(tables: Evaluation) -> dict[str, Any]:
         "config": {
             "model": params.get("engine"),
             "model_args": {**params, "engine_key": engine},
-            # The number format is the third field from the end of ``scoring.engine.engine_key``.
+            # ``scoring.engine.engine_key`` ends in |NUMBER FORMAT|SHA-256|FIRST TOKEN.
             "model_dtype": engine.split("|")[-3] if engine else None,
             "batch_size": None,
             "device": None,
-            "limit": _sample_of(tables.items)[0],
+            "limit": _limit_and_all_items(tables.items)[0],
         },
         "git_hash": judging.get("git", {}).get("commit"),
         "date": datetime.fromisoformat(started).timestamp(),
@@ -327,9 +328,14 @@ def differing_words(good: str, bad: str) -> tuple[Span, Span]:
 def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
     """Return the critical regions of a document's two sentences, in code points.
 
-    They are the regions that the document states, even if for one sentence only. Otherwise they are
-    its critical words for a prefix method, or else the differing words. Raises ValueError when some
-    fields of a prefix method are missing.
+    They come from the first of these sources that there is:
+
+    1. regions that the document states (``good_start`` etc.), even if for one sentence only;
+    2. critical words for a prefix method: {"one_prefix_method": true, "one_prefix_prefix": "A cat",
+       "one_prefix_word_good": "sleeps", "one_prefix_word_bad": "sleep"};
+    3. the differing words.
+
+    Raises ValueError when some fields of a prefix method are missing.
     """
     stated_good = (doc.get("good_start"), doc.get("good_end"))
     stated_bad = (doc.get("bad_start"), doc.get("bad_end"))
@@ -404,12 +410,12 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
     return row
 
 
-def _document(line: str, logged: set[str]) -> Doc | None:
-    """Return the document in a line; None if an earlier sample of the file has the same document.
+def _new_document(line: str, logged: set[str]) -> Doc | None:
+    """Return the document in a line, unless ``logged`` has it already; add it to ``logged``.
 
-    The harness logs a document once for each filter. Two documents with the same ``doc_id`` may
-    differ, if files of several tasks were joined. ``logged``: JSON texts of [doc_id, document] of
-    earlier samples; that of the line is added. Raises ValueError for a line without a document.
+    The harness logs a document once for each filter. As files of several tasks may be joined, a
+    ``doc_id`` is not unique, so ``logged`` has texts of [doc_id, document]. Documents without an id
+    are no samples and always new. Raises ValueError for a line without a document.
     """
     try:
         value = load_json(line)
@@ -429,10 +435,10 @@ def _document(line: str, logged: set[str]) -> Doc | None:
 def _rows(
     path: Path, lang: str, first: dict[str, FirstDocument], problems: list[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the items of a file; add a message on each faulty line to ``problems``.
+    """Yield the items of a file; add its first documents to ``first``, faults to ``problems``.
 
     Scores are stored by item id, so two pairs must not have the same id, but a pair may be in
-    several paradigms. ``first``: first documents by item id, to which those of this file are added.
+    several paradigms. ``first``: first documents of this and earlier files, by item id.
     """
     task, logged = SAMPLES_TIME.sub("", path.stem.removeprefix("samples_")), set[str]()
     try:
@@ -441,7 +447,7 @@ def _rows(
         raise UserError(f"{path} can't be read ({error}); expected lines of JSON.") from error
     for number, line in enumerate(lines, start=1):
         try:
-            doc = _document(line, logged) if line.strip() else None
+            doc = _new_document(line, logged) if line.strip() else None
             if doc is None:
                 continue
             row = _item(doc, lang, task)

@@ -1,12 +1,17 @@
 """Read the results that BLiMP's authors released: accuracies, and single human judgements.
 
-``read_blimp_release`` reads three files of accuracies by paradigm. One has the printed results, by
-model and method. (Its human accuracies are not read, because those of two paradigms are swapped, as
-in Table 4.) One has the human validation. One has a run of 2021, which was made after Tables 3 and
-4 were found misreported.
+``read_blimp_release`` reads three files of accuracies by paradigm:
+
+- results: those printed, by model and method. The file's human accuracies are not read, because
+  those of two paradigms are swapped there (and so in Table 4);
+- humans: those of the human validation;
+- rerun: those of a run of 2021, made because numbers of models in Tables 3 and 4 are misreported.
 
 ``read_ratings`` reads ``raw_results/all_outputs/human_responses.csv`` (Warstadt et al. 2020,
 section 3.4). Each row is an assignment: one rater's choices on four pairs and an attention check.
+
+The release calls a paradigm "UID" or "condition". In the ratings, a condition also has an ending:
+"passive_1ans2" says that the second sentence of the pair is acceptable.
 """
 
 import math
@@ -47,28 +52,33 @@ RERUN_MODELS = dict(zip(("ngram", "lstm", "txl", "gpt2"), CATALOGUE_MODELS, stri
 RERUN_MEAN = "overall"
 """UID of rows with means in the results of the run of 2021."""
 NUMBER = re.compile(r"\d+(\.\d+)?(e-?\d+)?")
-RESULTS: dict[str, float] = {**dict.fromkeys(MODEL_BY_COLUMN, 1), "n": RELEASED_PAIRS}
+MOST_IN_RESULTS: dict[str, float] = {**dict.fromkeys(MODEL_BY_COLUMN, 1), "n": RELEASED_PAIRS}
 """Largest possible value by column of the printed results."""
-HUMANS: dict[str, float] = {"accepted": VALIDATED, "total_mean": 1, "count": 1000}
-"""The same for the validation. ``accepted``: number of validated pairs on which the majority was
-right; ``total_mean``: mean of ``count`` ratings."""
+MOST_IN_HUMANS: dict[str, float] = {"accepted": VALIDATED, "total_mean": 1, "count": 1000}
+"""Largest possible value by column of the human validation. ``accepted``: number of validated pairs
+on which the majority was right; ``total_mean``: mean of ``count`` ratings."""
 ATTENTION = "attention"
 """Value of the columns phenomenon and paradigm for attention checks."""
 UNVALIDATED = "unvalidated"
-"""Value of the column phenomenon for a paradigm with ratings, but without results."""
+"""Value of the column phenomenon for a paradigm that people rated, but of which no file has
+accuracies."""
 OTHERS = {
     "coordinate_structure_constraint_subject_extraction": REJECTED,
     "wh_questions_object_gap_long_distance": REJECTED,
     "subject_island": UNVALIDATED,
     "attnchk": ATTENTION,
 }
-"""Conditions that are not paradigms of BLiMP, with their value of the column phenomenon."""
+"""Conditions of the release that are no paradigms of BLiMP, with their value of the column
+phenomenon."""
 
 
-def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Read a CSV file of accuracies by paradigm, the first of ``keys``; rows must differ in these.
+def _accuracy_rows(
+    path: Path, keys: list[str], numbers: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    """Read a CSV file of accuracies by paradigm.
 
-    ``numbers``: largest possible value by column. Raises UserError for other values.
+    ``keys``: columns that identify a row, first that of the paradigm; ``numbers``: largest possible
+    value by column. Raises UserError for repeated rows and other values.
     """
     columns = (*keys, *numbers)
     rows: list[dict[str, Any]] = []
@@ -98,6 +108,7 @@ def _row(model: str, paradigm: str, method: str, accuracy: float, n: int) -> dic
         "benchmark": blimp.BENCHMARK,
         "model": model,
         "lang": blimp.LANG,
+        # Of the paradigms in OTHERS, only the rejected ones have accuracies.
         "phenomenon": PHENOMENON_OF.get(paradigm, REJECTED),
         "paradigm": paradigm,
         "method": method,
@@ -121,11 +132,11 @@ def _read_rerun(path: Path) -> Iterator[dict[str, object]]:
             raise UserError(f"{path}:{number}: no JSON object ({error}).") from error
         row = row if isinstance(row, dict) else {}
         uid = row.get("UID")
-        # Rows of means have one UID. They differ in the term, a phenomenon or all.
+        # All rows of means have the UID "overall"; the linguistics term tells them apart.
         row_key = (uid, row.get("linguistics_term") if uid == RERUN_MEAN else None)
         if uid not in [*PHENOMENON_OF, RERUN_MEAN] or row_key in seen:
             raise UserError(
-                f"{path}:{number}: UID is {uid!r}; expected a paradigm of BLiMP, each once."
+                f"{path}:{number}: UID is {uid!r}; expected each paradigm of BLiMP once."
             )
         seen.add(row_key)
         if uid == RERUN_MEAN:
@@ -143,12 +154,12 @@ def _read_rerun(path: Path) -> Iterator[dict[str, object]]:
 def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -> int:
     """Write accuracies of models, humans and the ``rerun`` of 2021; return the number of rows."""
     rows = []
-    for row in _read(results, ["UID", "type"], RESULTS):
+    for row in _accuracy_rows(results, ["UID", "type"], MOST_IN_RESULTS):
         if row["type"] not in METHODS:
             raise UserError(f"{results}: type {row['type']!r}; expected {', '.join(METHODS)}.")
         for column, model in MODEL_BY_COLUMN.items():
             rows.append(_row(model, row["UID"], METHODS[row["type"]], row[column], int(row["n"])))
-    for row in _read(humans, ["Condition"], HUMANS):
+    for row in _accuracy_rows(humans, ["Condition"], MOST_IN_HUMANS):
         uid, share = row["Condition"], row["accepted"] / VALIDATED
         rows.append(_row(HUMAN, uid, INDIVIDUAL, row["total_mean"], int(row["count"])))
         rows.append(_row(HUMAN, uid, MAJORITY, share, VALIDATED))
@@ -164,21 +175,21 @@ REFUSED, UNANSWERED = "assignment rejected", "not answered"
 NO_SPEAKER = "neither English nor native confirmed"
 NO_ENGLISH = "English not confirmed"
 EXCLUSIONS = (REFUSED, UNANSWERED, NO_SPEAKER, NO_ENGLISH)
-"""Reasons for leaving a rating out. The last is the paper's; the summary keeps such ratings."""
+"""Reasons for leaving a rating out. The released summary of the human validation leaves ratings out
+for the first three. By the paper's criterion, the fourth is a reason too."""
 # The form misspells the name of its field for the answer "native".
 RATING_FIELDS = ("AssignmentId", "AssignmentStatus", "anonCode", "Answer.english", "Answer.navtive")
 OPTIONS = ("1", "2")
 AGAIN = "Retrieve BLiMP's released responses again."
 CHOICE = ("Input.item_{}_condition", "Input.field_{}_1", "Input.field_{}_2", "Answer.Choice{}")
-"""Columns of the choice in a slot: its condition, the two sentences, and the answer. The condition
-"passive_1ans2" says that the second sentence is acceptable."""
+"""Columns of the choice in a slot: its condition, the two sentences, and the answer."""
 
 
 def read_ratings(responses: Path, output: Path) -> dict[str, int]:
-    """Write the ratings, one a row; return their numbers, in total and by variant.
+    """Write the ratings, one a row; return {"ratings": all, "published": some, "corrected": some}.
 
-    The column ``published`` says whether the released summary counts a rating, and ``corrected``
-    whether the rating meets the paper's criterion. A paradigm's pairs are numbered as they appear.
+    ``published`` are the ratings that the released summary counts, ``corrected`` those that meet
+    the paper's criterion; two columns mark them. A paradigm's pairs are numbered as they appear.
     """
     needed = (*RATING_FIELDS, *(name.format(slot) for slot in SLOTS for name in CHOICE))
     with reading(responses, "BLiMP's released responses", "Retrieve them again."):
@@ -202,9 +213,9 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
             )
         good, bad = (first, second) if right == "1" else (second, first)
         paradigm = ATTENTION if OTHERS.get(uid) == ATTENTION else uid
-        numbers = pairs[paradigm]
-        # The released summary leaves ratings out for REFUSED, UNANSWERED and NO_SPEAKER. By section
-        # 3.4 raters say that they are native speakers of English, so NO_ENGLISH is a reason too.
+        number_by_pair = pairs[paradigm]
+        # By section 3.4 raters say that they are native speakers of English, so NO_ENGLISH is a
+        # reason by the paper's criterion.
         reason = None
         if row["AssignmentStatus"] == "Rejected":
             reason = REFUSED
@@ -219,8 +230,8 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
             "slot": slot,
             "phenomenon": PHENOMENON_OF.get(uid) or OTHERS[uid],
             "paradigm": paradigm,
-            # A pair that is not in ``numbers`` gets the next number.
-            "pair": numbers.setdefault((good, bad), len(numbers) + 1),
+            # A new pair gets the next number.
+            "pair": number_by_pair.setdefault((good, bad), len(number_by_pair) + 1),
             "good": good,
             "bad": bad,
             "answer": int(answer) if answer in OPTIONS else None,

@@ -18,10 +18,10 @@ from blimpworks.papers.urblimp.phenomena import BENCHMARK, PARADIGMS
 from blimpworks.papers.urblimp.settings import BIDIRECTIONAL, UrblimpOptions
 
 EXPECTED_PAIRS = 9000
-"""Estimated number of pairs, for which jobs are planned. In two files of UD_Urdu-UDTB, with 1,087
-sentences, the rules make 1.8 pairs a sentence."""
+"""Estimated number of a language's pairs, for plans of jobs: 5,130 sentences of UD_Urdu-UDTB, with
+1.8 pairs each, as in two of its files (1,087 sentences)."""
 TEXT_KIND = "urblimp_text"
-"""Kind of the sources that are plain text for pairs."""
+"""Kind of the sources with plain text, from which rules make pairs as from treebanks."""
 
 
 def _options(campaign: Campaign) -> UrblimpOptions:
@@ -52,13 +52,16 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
 
 
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
-    """Raise UserError for languages without rules, unknown treebank files, or no rules at all."""
+    """Raise UserError for settings that name a language without rules or an unknown treebank file.
+
+    Raise it too if no language of the campaign has rules.
+    """
     options = _options(campaign)
     for lang in () if options.languages == "all" else options.languages:
         if lang not in catalogue.languages or not has_rules(campaign, lang):
             raise UserError(
                 f"urblimp.languages has {lang!r}, expected languages of the campaign that have "
-                f"rules like {rules_folder(campaign, lang)}; take it out, or add what is missing."
+                f"rules in {rules_folder(campaign, lang)}; take it out, or add what is missing."
             )
     files = {row.file for rows in catalogue.treebanks.values() for row in rows}
     for name in options.files or ():
@@ -84,20 +87,35 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
     return rows
 
 
-def _of_people(template: str) -> TableKind:
-    """Return the kind of a table, at ``template``, for campaigns that name filled sheets."""
-    # In a message, this follows "exhibit NAME".
-    reason = "shows judgements of people; name their filled sheets in urblimp.annotations."
-    return TableKind(
-        paths=template,
-        published="",
-        absent=lambda campaign: "" if _options(campaign).annotations else reason,
-    )
+def _expected_pairs(campaign: Campaign, _catalogue: Catalogue, _lang: str) -> int:
+    """Estimate the number of a language's pairs: as many as Urdu has, up to the setting's limit."""
+    per_paradigm = _options(campaign).per_paradigm
+    if per_paradigm is None:
+        return EXPECTED_PAIRS
+    return min(EXPECTED_PAIRS, per_paradigm * len(PARADIGMS))
+
+
+def _why_no_sheets(campaign: Campaign) -> str:
+    """Return why a campaign has no judgements of people, after "exhibit NAME"; "" if it has."""
+    if _options(campaign).annotations:
+        return ""
+    return "shows judgements of people; name their filled sheets in urblimp.annotations."
+
+
+def _table_of_people(paths: str) -> TableKind:
+    # Its numbers are judgements that people write into sheets. Exhibits of printed numbers need no
+    # such table.
+    return TableKind(paths=paths, published="", absent=_why_no_sheets)
+
+
+def _spelling(campaign: Campaign, lang: str) -> Path | None:
+    # Training text gets the spelling of the language pack.
+    return rules_folder(campaign, lang) / "language.yaml" if has_rules(campaign, lang) else None
 
 
 PAPER = Paper(
     name=BENCHMARK,
-    position=5,
+    position=5,  # in reports
     citation=Citation(
         label="UrBLiMP",
         title="UrBLiMP: A Benchmark for Evaluating the Linguistic Competence of Large Language "
@@ -117,27 +135,21 @@ PAPER = Paper(
             options=_options,
             languages=languages,
             methods=lambda campaign, architecture: _options(campaign).methods_of(architecture),
-            # All languages are assumed to have as many pairs as Urdu.
-            expected_units=lambda campaign, *_: min(
-                EXPECTED_PAIRS, len(PARADIGMS) * (_options(campaign).per_paradigm or EXPECTED_PAIRS)
-            ),
+            expected_units=_expected_pairs,
             # UDTB's sentences have 27 words on average, of some two tokens each.
             tokens=55.0,
-            # The good sentence must have the strictly lower perplexity (section 4).
+            # The good sentence must have the strictly lower perplexity (section 4), so a tie is
+            # wrong by any method.
             ties={"published": {ANY: "wrong"}, "corrected": {ANY: "wrong"}},
-            # Training text gets the spelling of the language pack.
-            spelling=lambda campaign, lang: (
-                rules_folder(campaign, lang) / "language.yaml"
-                if has_rules(campaign, lang)
-                else None
-            ),
+            spelling=_spelling,
         ),
     ),
     method_settings=lambda campaign: {"urblimp.methods": _options(campaign).methods or ()},
     check=check,
+    # All languages have items from treebanks.
     treebanks=languages,
     sources=sources,
-    # How the campaign's items differ from the paper's.
+    # The campaign's items differ from those of the printed accuracies.
     other_items=lambda _campaign, _lang: "pairs made by our rules (the paper's are not public)",
     exhibits=SPECS,
     # Facts of a campaign that exhibits show. They must be quick: Snakemake asks at each start.
@@ -154,16 +166,19 @@ PAPER = Paper(
             if row.architecture not in BIDIRECTIONAL
         ],
     },
+    # ``evaluated`` tables exist only if models have run.
     tables={
         "rules": TableKind(paths="{results}/rules/{paper}/{lang}.counts.parquet"),
         "lengths": TableKind(paths="{results}/lengths/{paper}.parquet", evaluated=True),
         "surprisals": TableKind(paths="{results}/surprisals/{paper}.parquet", evaluated=True),
-        "people": _of_people("{results}/accuracies/people/{paper}.parquet"),
-        "validation_ratings": _of_people("{results}/validation_ratings/{paper}.parquet"),
-        "validation_participants": _of_people("{results}/validation_participants/{paper}.parquet"),
+        "people": _table_of_people("{results}/accuracies/people/{paper}.parquet"),
+        "validation_ratings": _table_of_people("{results}/validation_ratings/{paper}.parquet"),
+        "validation_participants": _table_of_people(
+            "{results}/validation_participants/{paper}.parquet"
+        ),
     },
     formulas=("blimpworks.papers.urblimp.exhibits.formulas",),
     commands=("blimpworks.papers.urblimp.commands",),
-    rules="papers/urblimp.smk",
+    rules="papers/urblimp.smk",  # of Snakemake
     printed_accuracies="blimpworks.papers.urblimp.published:accuracies",
 )

@@ -5,8 +5,8 @@ returns a dictionary for each prompt, such as
 
     {"answer": "cat", "distractor": "house", "answer_index": 0, "word1": "cat", "word2": "house"}
 
-Some tasks have a sampler that returns a list of all arguments. Others have one that yields draws
-without end, of which ``draw`` takes different ones.
+Samplers named ``all_…`` return the arguments of all prompts, ``sample_…`` those of a sample.
+Samplers named ``draw_…`` yield draws without end, of which ``draw`` takes different ones.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 1 and 8, appendices A.2
 and A.3, and the benchmark's released code: the same order of draws gives the same arguments from
@@ -77,7 +77,10 @@ class Source:
         return [w for w in long_words if levels & {*self.annotated[w].get("levels", ())}]
 
     def categories(self, usual: Groups) -> dict[str, Sequence[str]]:
-        """Return the words of each category with enough words; renamed categories come last."""
+        """Return the words of each category with enough words; renamed categories come last.
+
+        ``usual``: categories for a task that names no resource. Draws depend on their order.
+        """
         resources = {"nouns": self.resources.nouns, "categories": self.resources.categories}
         groups = resources.get(self.task.resource, usual)
         new_names = self.task.rename
@@ -94,13 +97,13 @@ def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:
     return arguments | {"word1": word1, "word2": word2}
 
 
-def draw_words(source: Source, rng: Random) -> list[Arguments]:
+def sample_words(source: Source, rng: Random) -> list[Arguments]:
     """Sample words, then drop words of other parts of speech than the task's.
 
     Arguments of a task on the first or last letter have this letter as answer, others have none.
     """
     task = source.task
-    drawn = []
+    prompts = []
     for word in rng.sample(source.words, min(task.size, len(source.words))):
         pos = source.annotated[word]["pos"]
         if task.pos and pos not in task.pos:
@@ -108,12 +111,12 @@ def draw_words(source: Source, rng: Random) -> list[Arguments]:
         arguments = {"word": word, "word_pos_tags": pos}
         if task.end:
             arguments["answer"] = word[0 if task.end == "first" else -1]
-        drawn.append(arguments)
-    return drawn
+        prompts.append(arguments)
+    return prompts
 
 
-def draw_letters(source: Source, rng: Random) -> list[Arguments]:
-    """Return all letters of the task. Letters of the release are sorted by code point."""
+def all_letters(source: Source, rng: Random) -> list[Arguments]:
+    """Return the release's letters by code point, or else those that words have at the position."""
     position = source.task.letters
     listed = source.pack.letters.get(position)
     if listed and source.task.letters_of == "release":
@@ -142,7 +145,7 @@ def _sentences_without_marks(source: Source) -> Iterator[str]:
     return (sentence for sentence in stripped if sentence.split())
 
 
-def draw_neighbours(source: Source, rng: Random) -> list[Arguments]:
+def sample_neighbours(source: Source, rng: Random) -> list[Arguments]:
     """Sample words that are unique in their sentence, with the next or previous word as answer."""
     step = -1 if source.task.opposite else 1
     stop_words = {*source.task.stop_words.split()}
@@ -160,7 +163,7 @@ def draw_neighbours(source: Source, rng: Random) -> list[Arguments]:
     return rng.sample(queries, min(source.task.size, len(queries)))
 
 
-def draw_ends(source: Source, rng: Random) -> list[Arguments]:
+def all_ends(source: Source, rng: Random) -> list[Arguments]:
     """Return all sentences, with their first or last word as answer."""
     index = 0 if source.task.end == "first" else -1
     sentences = _sentences_without_marks(source)
@@ -182,7 +185,7 @@ def draw_associated(source: Source, rng: Random) -> Draws:
                 yield None
                 continue
         answer = rng.choice(answers)
-        number = rng.choice((LIST_LENGTH - 1,))  # takes a random number, as the release does
+        number = rng.choice((LIST_LENGTH - 1,))  # advances the generator, as in the release
         distractors = rng.sample(distractors_pool, number)
         index = rng.choice(range(number + 1))
         category = distractor_group if task.opposite else answer_group
@@ -194,7 +197,7 @@ def draw_associated(source: Source, rng: Random) -> Draws:
 
 
 def draw_category(source: Source, rng: Random) -> Draws:
-    """Draw five words, some not of the category in question; the answer is yes or no."""
+    """Draw a category and five words; the answer is whether any (``opposite``: all) are of it."""
     groups = source.categories(source.resources.nouns)
     names, task = [*groups], source.task
     pools = {}
@@ -210,7 +213,7 @@ def draw_category(source: Source, rng: Random) -> Draws:
         # The draws have the order of the release.
         category = rng.choice(names)
         n_outside = rng.choice(task.distractors)  # words that are not of the category
-        number = rng.choice((LIST_LENGTH,))  # takes a random number, as the release does
+        number = rng.choice((LIST_LENGTH,))  # advances the generator, as in the release
         category_words = rng.sample(groups[category], number - n_outside)
         distractors, positions = [], []
         if n_outside:
@@ -228,18 +231,21 @@ def draw_category(source: Source, rng: Random) -> Draws:
 
 
 def _nested(first: str, second: str) -> bool:
-    # One word ends in the other, such as unhappy and happy.
+    # Return whether one word ends in the other, as unhappy does in happy.
     return first.endswith(second) or second.endswith(first)
 
 
 def draw_rhymes(source: Source, rng: Random) -> Draws:
-    """Draw a word, another word of its rhyme group, and one that does not rhyme with it."""
+    """Draw a word (the query), an answer that rhymes with it, and a distractor that does not.
+
+    The task's ``relation`` is that of the last two letters. By "similar", the answer has those of
+    the query (night, light), the distractor has neither of them (night, sofa). By "different", the
+    answer has two others (blue, through), the distractor has those of the query (blue, tongue).
+    """
     task, groups = source.task, source.resources.rhymes
     names, sizes = [*groups], [*map(len, groups.values())]
     usable_words = source.resources.unambiguous if task.resource == "unambiguous" else source.words
 
-    # By relation "similar", the answer is spelt like the query at its end, the distractor is not.
-    # By relation "different", the distractor is spelt so, the answer is not.
     def answers_of(name: str, query: str) -> list[str]:
         if task.relation == "different":
             long = [word for word in groups[name] if min(len(word), len(query)) > 1]
@@ -281,14 +287,14 @@ def draw_rhymes(source: Source, rng: Random) -> Draws:
         yield Draw((query, answer, *compared, index), arguments)
 
 
-def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
+def all_homophones(source: Source, rng: Random) -> list[Arguments]:
     """Return each pair of homophones with each of its distractors, in both orders."""
-    drawn = []
+    prompts = []
     for row, name, index in product(source.resources.homophones, DISTRACTORS, (0, 1)):
         if name in row:
             arguments = {"query": row["word"], **pair(row["homophone"], row[name], index)}
-            drawn.append(arguments | {"distractor_type": name[:-1]})  # "easy1" is of type "easy"
-    return drawn
+            prompts.append(arguments | {"distractor_type": name[:-1]})  # "easy1" is of type "easy"
+    return prompts
 
 
 def draw_order(source: Source, rng: Random) -> Draws:
@@ -296,6 +302,10 @@ def draw_order(source: Source, rng: Random) -> Draws:
 
     The task's ``relation`` is that of their first letters: any, far, different, consecutive or the
     same. As in the release, the order of words with far or consecutive letters is drawn last.
+
+    The task's ``initials`` gives first letters in order: a to z (``ascii``, ``all``), as in the
+    words (``found``), or as in the alphabet (``alphabet``). By ``ascii`` and ``alphabet``, the
+    relation "any" leaves out words with other first letters.
     """
     task, alphabet = source.task, source.alphabet
     letter_of = alphabet.initial if task.initials == "alphabet" else itemgetter(0)
@@ -303,8 +313,8 @@ def draw_order(source: Source, rng: Random) -> Draws:
     for word in source.words:
         if letter := letter_of(word):
             groups[letter].append(word)
-    orders = {"alphabet": [*alphabet.initials], "found": [*groups]}
-    letters = orders.get(task.initials, [*ascii_lowercase])
+    letter_lists = {"alphabet": [*alphabet.initials], "found": [*groups]}
+    letters = letter_lists.get(task.initials, [*ascii_lowercase])  # a to z for "ascii" and "all"
     if task.relation == "consecutive":
         return _draw_consecutive(letters, groups, rng)
     if task.relation == "far":
@@ -312,6 +322,7 @@ def draw_order(source: Source, rng: Random) -> Draws:
 
     key = alphabet.key if task.order == "alphabet" else None
     if task.relation == "any":
+        # For "all" and "found" this is None, and all letters are allowed.
         allowed_letters = {"ascii": {*ascii_lowercase}, "alphabet": {*groups}}.get(task.initials)
         candidates = source.words
         if allowed_letters is not None:
@@ -380,23 +391,27 @@ def draw_lengths(source: Source, rng: Random) -> Draws:
     fold = str.casefold if task.letters_only else str
     usable = [word for word in usable if len({*fold(word)}) == len(fold(word))]
     if task.difference is not None:
-        yield from _lengths_that_differ(usable, task, task.difference, rng)  # without end
+        # This never ends, so the lines below are for tasks without a difference.
+        yield from _lengths_that_differ(usable, task, task.difference, rng)
     best = min if task.opposite else max
     while True:
-        drawn = rng.sample(usable, 2)
-        lengths = [*map(len, drawn)]
+        two_words = rng.sample(usable, 2)
+        lengths = [*map(len, two_words)]
         if lengths[0] == lengths[1]:
             yield None
             continue
         index = lengths.index(best(lengths))
-        arguments = pair(drawn[index], drawn[1 - index], index)
-        yield Draw(tuple(drawn), arguments | {"word_lengths": lengths})
+        arguments = pair(two_words[index], two_words[1 - index], index)
+        yield Draw(tuple(two_words), arguments | {"word_lengths": lengths})
 
 
 def _lengths_that_differ(
     usable: Sequence[str], task: Sampling, difference: tuple[int, int], rng: Random
 ) -> Draws:
-    """Draw two words whose lengths differ by at least and at most so many letters."""
+    """Draw two words whose lengths differ by the least to the largest number in ``difference``.
+
+    By the task's ``lengths`` "all", answers have all possible lengths, by "release" fewer.
+    """
     least, most = difference
     by_length: dict[int, list[str]] = defaultdict(list)
     for word in usable:
@@ -408,10 +423,10 @@ def _lengths_that_differ(
         sign = 1 if task.opposite else -1
         partners[length] = [n for n in lengths if least <= sign * (n - length) <= most]
         if task.opposite and task.lengths == "release" and least > 1:
-            # The release's range of longer words ends before the longest.
+            # The release's range of longer distractors ends before the longest word.
             partners[length] = [n for n in partners[length] if n != lengths[-1]]
-    # In the release, an answer of "more letters" has at least three letters more than the shortest
-    # word, and an answer of "less letters" at least three letters less than the longest word.
+    # In the release, a longer word as answer has at least three letters more than the shortest
+    # word, and a shorter word as answer at least three letters less than the longest word.
     if task.lengths == "all":
         options = [length for length in lengths if partners[length]]
     elif task.opposite:
@@ -425,23 +440,23 @@ def _lengths_that_differ(
         if not distractors:
             yield None
             continue
-        drawn = _in_random_order(answer, rng.choice(distractors), rng)
-        lengths_drawn = [len(drawn.arguments[name]) for name in ("word1", "word2")]
-        yield Draw(drawn.identity, drawn.arguments | {"word_lengths": lengths_drawn})
+        ordered = _in_random_order(answer, rng.choice(distractors), rng)
+        lengths_drawn = [len(ordered.arguments[name]) for name in ("word1", "word2")]
+        yield Draw(ordered.identity, ordered.arguments | {"word_lengths": lengths_drawn})
 
 
 SAMPLERS: dict[str, Callable[[Source, Random], list[Arguments] | Draws]] = {
-    "words": draw_words,
-    "letters": draw_letters,
+    "words": sample_words,
+    "letters": all_letters,
     "associated": draw_associated,
     "category": draw_category,
     "order": draw_order,
     "lengths": draw_lengths,
     "numbers": draw_numbers,
     "rhymes": draw_rhymes,
-    "homophones": draw_homophones,
-    "neighbours": draw_neighbours,
-    "ends": draw_ends,
+    "homophones": all_homophones,
+    "neighbours": sample_neighbours,
+    "ends": all_ends,
 }
 
 
@@ -450,12 +465,12 @@ def draw(source: Source, seed: int) -> list[Arguments]:
 
     From endless draws it takes the task's ``size`` different ones, or fewer if no new ones occur.
     """
-    drawn = SAMPLERS[source.task.sampler](source, Random(seed))
-    if isinstance(drawn, list):
-        return drawn
+    prompts_or_draws = SAMPLERS[source.task.sampler](source, Random(seed))
+    if isinstance(prompts_or_draws, list):
+        return prompts_or_draws
     different: dict[Hashable, Arguments] = {}
     fruitless = 0
-    for candidate in drawn:
+    for candidate in prompts_or_draws:
         fruitless += 1
         if candidate is not None and candidate.identity not in different:
             different[candidate.identity] = candidate.arguments
