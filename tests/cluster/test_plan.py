@@ -141,10 +141,10 @@ def test_a_dry_run_is_read_as_rules_jobs_that_score_and_files():
     result = read_dry_run(said)
     assert result.rules == dict.fromkeys(("score", "score_checkpoints", "answer", "retrieve"), 1)
     answered = ("gpt2 (answers)", "multi")
-    assert result.scored == {("gpt2", "multi.deu"), ("goldfish", "fra"), answered}
+    assert result.scoring_jobs == {("gpt2", "multi.deu"), ("goldfish", "fra"), answered}
     assert result.retrieved == ("sources/ud/UD_X-Y/x.conllu",)
     # Jobs that Snakemake does not name are unknown.
-    assert read_dry_run(said[said.index("Job stats") :]).scored is None
+    assert read_dry_run(said[said.index("Job stats") :]).scoring_jobs is None
 
 
 def test_without_snakemakes_answer_all_that_is_not_done_is_planned(plan):
