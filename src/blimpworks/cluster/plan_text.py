@@ -15,7 +15,7 @@ from rich.text import Text
 
 from blimpworks.campaign.settings.site import Site
 from blimpworks.cluster.requests import TrainingPlan
-from blimpworks.cluster.text import DEFAULT_WIDTH, Columns, number, printed
+from blimpworks.cluster.text import DEFAULT_WIDTH, TextTable, number_text, printed
 from blimpworks.strict import Strict
 
 
@@ -145,15 +145,15 @@ def _models(plan: RunPlan, site: Site | None) -> Iterator[RenderableType]:
             "GPUs": f"{model.gpus} × {letters[model.kind]}" if model.kind else "none",
             "host": f"{model.host_memory_mb / 1000:.0f}",
             "jobs": f"{model.jobs}",
-            "Mtok": number(model.tokens / 1e6),
-            "tok/s": f"{number(model.tokens_per_second)} {model.speed[0]}",
-            "h": number(model.hours),
-            "asks": number(model.minutes_asked / 60),
-            "GPU-h": number(model.gpu_hours) if model.gpus else "-",
+            "Mtok": number_text(model.tokens / 1e6),
+            "tok/s": f"{number_text(model.tokens_per_second)} {model.speed[0]}",
+            "h": number_text(model.hours),
+            "asks": number_text(model.minutes_asked / 60),
+            "GPU-h": number_text(model.gpu_hours) if model.gpus else "-",
         }
         for model in models
     ]
-    yield Padding(Columns(rows, text_columns=("model", "engine", "GPUs")), (0, 0, 0, 2))
+    yield Padding(TextTable(rows, text_columns=("model", "engine", "GPUs")), (0, 0, 0, 2))
     legend = (
         "GB: size of the weights.",
         "GPUs: GPUs of each job, over which the model is spread (tensor parallel).",
@@ -172,13 +172,13 @@ def _hours(plan: RunPlan) -> Iterator[str]:
         if model.kind:
             by_kind[model.kind] = by_kind.get(model.kind, 0) + model.gpu_hours
     if by_kind:
-        hours_text = ", ".join(f"{number(hours)} on {label}" for label, hours in by_kind.items())
-        yield f"GPU-hours: {number(sum(by_kind.values()))} ({hours_text})."
-        requested = number(sum(model.gpu_hours_asked for model in plan.models))
+        hours_on = [f"{number_text(hours)} on {label}" for label, hours in by_kind.items()]
+        yield f"GPU-hours: {number_text(sum(by_kind.values()))} ({', '.join(hours_on)})."
+        requested = number_text(sum(model.gpu_hours_asked for model in plan.models))
         yield f"  Requested, and charged if jobs take all the time they request: {requested}."
     cpu = sum(model.cpu_hours for model in plan.models if not model.too_slow_on_cpus)
     if cpu:
-        yield f"Core-hours of scoring on CPUs: {number(cpu)}."
+        yield f"Core-hours of scoring on CPUs: {number_text(cpu)}."
     if plan.models:
         largest = max(plan.models, key=lambda model: model.host_memory_mb)
         memory = f"{largest.host_memory_mb / 1000:.1f} GB of the host ({largest.model})"
