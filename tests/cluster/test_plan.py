@@ -21,7 +21,7 @@ from blimpworks.cli import app
 from blimpworks.cluster import plan as cluster_plan
 from blimpworks.cluster.plan import STORE_BYTES, DryRun, count_scored, make_plan, read_dry_run
 from blimpworks.cluster.plan_text import RunPlan, plan_text
-from blimpworks.cluster.text import number
+from blimpworks.cluster.text import number_text
 from blimpworks.papers.lmentry.paper import PROMPTS
 from support.checkout import output_of
 from support.paths import REPOSITORY
@@ -85,12 +85,12 @@ def test_the_text_fits_its_columns_and_says_what_the_data_say(papers):
     text = plan_text(plan, site, 200)
     on_gpus = sum(model.jobs for model in plan.models if model.gpus)
     assert f"Jobs: {sum(plan.rules.values()):,} to run, {on_gpus} of them on GPUs" in text
-    assert f"GPU-hours: {number(sum(m.gpu_hours for m in plan.models))} (" in text
+    assert f"GPU-hours: {number_text(sum(m.gpu_hours for m in plan.models))} (" in text
     large = max(plan.models, key=lambda model: model.host_memory_mb)
     assert f"{large.host_memory_mb / 1000:.1f} GB of the host (llama-3.1-70b)" in text
     for model in plan.models:
         row = next(line for line in text.splitlines() if line.startswith(f"  {model.model}  "))
-        assert f"{number(model.tokens_per_second)} {model.speed[0]}" in row
+        assert f"{number_text(model.tokens_per_second)} {model.speed[0]}" in row
     # English and Hebrew corpora of CLAMS, and text for rules.
     end = " ".join(text.partition("This campaign cannot be run as it is:")[2].split())
     assert "no checksum: 9 files" in end
@@ -141,10 +141,10 @@ def test_a_dry_run_is_read_as_rules_jobs_that_score_and_files():
     result = read_dry_run(said)
     assert result.rules == dict.fromkeys(("score", "score_checkpoints", "answer", "retrieve"), 1)
     answered = ("gpt2 (answers)", "multi")
-    assert result.scored == {("gpt2", "multi.deu"), ("goldfish", "fra"), answered}
+    assert result.scoring_jobs == {("gpt2", "multi.deu"), ("goldfish", "fra"), answered}
     assert result.retrieved == ("sources/ud/UD_X-Y/x.conllu",)
     # Jobs that Snakemake does not name are unknown.
-    assert read_dry_run(said[said.index("Job stats") :]).scored is None
+    assert read_dry_run(said[said.index("Job stats") :]).scoring_jobs is None
 
 
 def test_without_snakemakes_answer_all_that_is_not_done_is_planned(plan):
@@ -254,5 +254,5 @@ def test_shards_are_counted_and_broken_ones_left_out(tmp_path):
 
 
 def test_numbers_are_told_with_the_figures_that_count():
-    told = [number(value) for value in (0, 0.123, 1.26, 9.96, 12345)]
+    told = [number_text(value) for value in (0, 0.123, 1.26, 9.96, 12345)]
     assert told == ["0", "0.12", "1.3", "10", "12,345"]

@@ -19,7 +19,7 @@ from blimpworks.campaign.scoring_jobs import CampaignSelection, ScoringJob
 from blimpworks.cluster.slurm import Queue, read_queue
 from blimpworks.cluster.status import last_line, read_job_status, read_status
 from blimpworks.cluster.status_text import as_text
-from blimpworks.cluster.text import Columns, duration, printed, shortened
+from blimpworks.cluster.text import TextTable, duration, printed, shortened
 from blimpworks.errors import UserError
 from blimpworks.files import Listing
 from blimpworks.records.journal import journal_path, now, progress_path
@@ -275,7 +275,7 @@ gpt2                 done"""
 
 
 def test_a_table_loses_nothing_in_a_narrow_terminal():
-    columns = Columns(ROWS, text_columns=("model", "state"))
+    columns = TextTable(ROWS, text_columns=("model", "state"))
     assert printed([columns], 36) == NARROW
     assert [line.split() for line in printed([columns], 14).splitlines() if "model" in line] == [
         ["model"],
@@ -286,7 +286,7 @@ def test_a_table_loses_nothing_in_a_narrow_terminal():
 
 
 def test_markup_in_what_is_printed_is_text():
-    columns = Columns([{"[b]model[/b]": "V[3,s] :smile:"}], text_columns=("[b]model[/b]",))
+    columns = TextTable([{"[b]model[/b]": "V[3,s] :smile:"}], text_columns=("[b]model[/b]",))
     blocks = ["[red]a[/red]", shortened("  [b]"), columns]
     assert printed(blocks, 80) == "[red]a[/red]\n  [b]\n[b]model[/b]\nV[3,s] :smile:"
 

@@ -3,6 +3,8 @@
 ``make_plan`` returns the ``RunPlan`` that ``blimpworks plan`` prints. Its inputs are a campaign,
 the cluster's description (the site), and the jobs that a dry run of Snakemake lists (``dry_run``).
 A scoring job runs one model on items of some languages; it scores sentences or answers prompts.
+For example, a job with the ``model`` gpt2 has the ``title`` "gpt2", or "gpt2 (answers)" if it
+answers prompts. Its ``name`` says for which languages: "multi", "multi.deu" or "deu".
 """
 
 import os
@@ -69,7 +71,7 @@ class DryRun:
 
     rules: dict[str, int]
     """Number of jobs of each rule."""
-    scored: frozenset[tuple[str, str]] | None
+    scoring_jobs: frozenset[tuple[str, str]] | None
     """(title, name) of each scoring job, such as ("gpt2", "multi"); None if some are not listed."""
     retrieved: tuple[str, ...]
     """Files to retrieve, relative to the resources directory."""
@@ -77,7 +79,12 @@ class DryRun:
 
 def read_dry_run(output: str) -> DryRun:
     """Read the jobs from what Snakemake prints in a dry run."""
-    # The last table of counts has two lines of headings, lines such as "score    12", and "total".
+    # The last table of counts looks as follows, and ends with an empty line:
+    #   Job stats:
+    #   job      count
+    #   -----  -------
+    #   score       12
+    #   total       12
     _, heading, after_heading = output.rpartition("Job stats:\n")
     rules: dict[str, int] = {}
     if heading:
@@ -85,12 +92,12 @@ def read_dry_run(output: str) -> DryRun:
         rows = (line.split() for line in lines)
         rules = {row[0]: int(row[1]) for row in rows if len(row) == 2 and row[0] != "total"}
     suffixes = {"Score": "", "Answer": ANSWERS_SUFFIX}
-    jobs = RUN_MESSAGE.findall(output)
-    scoring = frozenset((f"{model}{suffixes[task]}", name) for task, model, name in jobs)
-    # Jobs without such a message are in the counts only.
-    expected = sum(count for rule, count in rules.items() if rule.startswith(("score", "answer")))
+    messages = RUN_MESSAGE.findall(output)
+    listed = frozenset((f"{model}{suffixes[task]}", name) for task, model, name in messages)
+    # If Snakemake printed no message for some of the counted jobs, the list is incomplete.
+    counted = sum(count for rule, count in rules.items() if rule.startswith(("score", "answer")))
     files = tuple(sorted(set(RETRIEVE_MESSAGE.findall(output))))
-    return DryRun(rules, scoring if len(scoring) == expected else None, files)
+    return DryRun(rules, listed if len(listed) == counted else None, files)
 
 
 def dry_run(configfile: Path, targets: Sequence[str], site: Path | None) -> DryRun:
@@ -129,22 +136,23 @@ class _Planner:
     def __init__(self, selection: CampaignSelection, site: Site | None) -> None:
         self.selection, self.jobs = selection, selection.jobs
         self.campaign, self.catalogue = selection.campaign, selection.catalogue
-        # A model's needs in the site's file hold for all trainings from different seeds.
+        # From one row of the table of models, a campaign can train several models (with different
+        # seeds or samples). The needs that the site's file states for the row hold for each.
         self.site = for_seeds(site, self.catalogue.seeds)
         self.items = {job: expected_items(selection, job) for job in self.jobs}
         self.work = {job: expected_work(items) for job, items in self.items.items()}
         self.finished_jobs: set[ScoringJob] = set()
         self.scored_counts: dict[ScoringJob, Work] = {}
-        # {job: {(benchmark, whether only critical regions are scored)}}; the lengths of texts that
-        # are scored depend on both.
-        self.token_scopes: dict[ScoringJob, set[tuple[str, bool]]] = {}
+        # Types of the texts that a job scores: (benchmark, whether only critical regions count).
+        # Jobs with the same types have about as many tokens per sentence.
+        self.text_types: dict[ScoringJob, set[tuple[str, bool]]] = {}
         for job in self.jobs:
             manifest, row = job.manifest(self.campaign), self.catalogue.models[job.model]
             self.scored_counts[job] = count_scored(manifest.parent)
             with suppress(UserError):
                 read_manifest(manifest)
                 self.finished_jobs.add(job)
-            self.token_scopes[job] = {
+            self.text_types[job] = {
                 (name, scores_regions(self.campaign, row, find_benchmark(name)))
                 for name, _ in job.sets
             }
@@ -160,15 +168,16 @@ class _Planner:
         self.trainings = plan_trainings(selection, self.site)
 
     def _measured_tokens(self, job: ScoringJob) -> float | None:
-        """Return the mean tokens per sentence of finished jobs on the same benchmarks, or None.
+        """Return the mean tokens per sentence of finished jobs with equal types of texts, or None.
 
-        Jobs of the same model count if there are any, since other models split words otherwise.
+        If some of these jobs are of the same model, only they count, because other models split
+        words into other numbers of tokens.
         """
         if job.task == "answer":  # shards do not contain the cost of answers in tokens
             return None
         # Leave out unfinished jobs, because the shortest sentences are scored first.
-        scope = self.token_scopes[job]
-        similar = [done for done in self.finished_jobs if self.token_scopes[done] == scope]
+        types = self.text_types[job]
+        similar = [done for done in self.finished_jobs if self.text_types[done] == types]
         for jobs in ([done for done in similar if done.model == job.model], similar):
             counts = [self.scored_counts[done] for done in jobs]
             sentences = sum(work.sentences for work in counts)
@@ -268,9 +277,10 @@ class _Planner:
                 f"accepted their licences on https://huggingface.co: {listed}."
             )
         yield from training_notes(self.trainings, self.catalogue, self.site)
-        if dry is not None and dry.scored is None:
+        if dry is not None and dry.scoring_jobs is None:
             yield "Snakemake did not list all scoring jobs; planned are all unfinished ones."
-        # Names in the site's file may be misspelled. They are models, or rows of several trainings.
+        # Names in the site's file may be misspelled. A right name is that of a model, or of a row
+        # of the table of models from which the campaign trains several models.
         names = {*self.catalogue.models, *map(self.catalogue.row_of, self.catalogue.models)}
         unknown = {*(self.site.models if self.site else {})} - names
         if unknown:
@@ -298,8 +308,9 @@ class _Planner:
 
 
 def _limits(models: Sequence[ModelPlan], site: Site | None) -> Iterator[str]:
-    """Name the models with jobs that exceed the longest time of a job, or this machine's memory."""
-    models = [model for model in models if not model.endless]  # reported by ``_stops``
+    """Name the models with jobs that exceed the site's time limit, or this machine's memory."""
+    models = [model for model in models if not model.too_slow_on_cpus]  # ``_stops`` has the others
+    # A job requests at most the longest time that the site allows, so it can request too little.
     too_long = [m.model for m in models if m.jobs and m.hours * 60 > m.minutes_asked]
     if too_long:
         yield (
@@ -323,9 +334,10 @@ def _stops(models: Sequence[ModelPlan], disk: DiskPlan, site: Path | None) -> It
             for name, size in disk.added.items()
         )
         yield f"Too little disk: {needs}. Make room, or name other directories as pathvars."
-    slow = [model for model in models if model.endless]
-    has_gpu = site is None and shutil.which("nvidia-smi")
-    if slow and not has_gpu:
+    slow = [model for model in models if model.too_slow_on_cpus]
+    # Without a site, jobs run on this machine, and use its GPU although the plan is for CPUs.
+    uses_own_gpu = site is None and shutil.which("nvidia-smi")
+    if slow and not uses_own_gpu:
         hours = max(model.hours for model in slow)
         where = f"{site} has no GPUs for them" if site else "no cluster is described"
         yield (
@@ -347,8 +359,8 @@ def make_plan(
     """
     planner, catalogue = _Planner(selection, site), selection.catalogue
     jobs = [job for job in planner.jobs if job not in planner.finished_jobs]
-    if dry is not None and dry.scored is not None:
-        jobs = [job for job in planner.jobs if (job.title, job.name) in dry.scored]
+    if dry is not None and dry.scoring_jobs is not None:
+        jobs = [job for job in planner.jobs if (job.title, job.name) in dry.scoring_jobs]
     jobs_by_title: dict[str, list[ScoringJob]] = {}
     for job in jobs:
         jobs_by_title.setdefault(job.title, []).append(job)

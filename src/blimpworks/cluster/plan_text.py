@@ -1,7 +1,7 @@
 """Define ``RunPlan``, the plan of a campaign's run, and format it as text (``plan_text``).
 
 A plan says which jobs a campaign still has to run, and the time, memory and disk that they need.
-``plan.make_plan`` makes it.
+``plan.make_plan`` makes it. It is for a site (a cluster), or else for this machine's CPUs.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -15,7 +15,7 @@ from rich.text import Text
 
 from blimpworks.campaign.settings.site import Site
 from blimpworks.cluster.requests import TrainingPlan
-from blimpworks.cluster.text import DEFAULT_WIDTH, Columns, number, printed
+from blimpworks.cluster.text import DEFAULT_WIDTH, TextTable, number_text, printed
 from blimpworks.strict import Strict
 
 
@@ -23,26 +23,27 @@ class ModelPlan(Strict):
     """Estimated resources of a model's remaining jobs."""
 
     model: str
-    """Name of the model, or title of its answering jobs."""
+    """Title of its jobs: "gpt2" if they score sentences, or "gpt2 (answers)" if they answer."""
     engine: str
     dtype: str
     weights_gb: float
     kind: str | None
-    """Label of its kind of GPU; None on CPUs."""
+    """Label of the GPUs in the site's file, such as "a100"; None on CPUs."""
     gpus: int
     gpu_memory_gb: float
     """GB needed on all its GPUs together."""
     host_memory_mb: int
     jobs: int
-    """Number of its scoring jobs."""
     tokens: int
-    """Tokens to score; for answers, the number of scored tokens that cost as much."""
+    """Tokens to score. For jobs that answer prompts: the number of tokens whose scoring would take
+    as long."""
     tokens_per_second: float
     speed: Literal["measured", "stated"]
+    """Source of ``tokens_per_second`` (``needs.Speed``)."""
     hours: float
     """Hours of the longest of its jobs."""
     minutes_asked: int
-    """Requested minutes of its longest job."""
+    """Minutes that its longest job requests from the scheduler."""
     gpu_hours: float
     """Estimated GPU-hours of all its jobs."""
     gpu_hours_asked: float
@@ -51,8 +52,8 @@ class ModelPlan(Strict):
     """Core-hours of all its jobs on CPUs."""
 
     @property
-    def endless(self) -> bool:
-        """Whether a job would take more than a week on CPUs, so that it needs a GPU."""
+    def too_slow_on_cpus(self) -> bool:
+        """Whether the model is planned for CPUs, on which a job would take more than a week."""
         return not self.gpus and self.hours > 7 * 24
 
 
@@ -121,7 +122,8 @@ def _rules(plan: RunPlan) -> Iterator[str]:
 
 
 def _models(plan: RunPlan, site: Site | None) -> Iterator[RenderableType]:
-    models = [model for model in plan.models if not model.endless]  # the others are in plan.stops
+    # ``plan.stops`` reports models that are too slow.
+    models = [model for model in plan.models if not model.too_slow_on_cpus]
     if not models:
         return
     yield f"Scoring: {sum(model.jobs for model in models)} jobs of {len(models)} models."
@@ -143,21 +145,25 @@ def _models(plan: RunPlan, site: Site | None) -> Iterator[RenderableType]:
             "GPUs": f"{model.gpus} × {letters[model.kind]}" if model.kind else "none",
             "host": f"{model.host_memory_mb / 1000:.0f}",
             "jobs": f"{model.jobs}",
-            "Mtok": number(model.tokens / 1e6),
-            "tok/s": f"{number(model.tokens_per_second)} {model.speed[0]}",
-            "h": number(model.hours),
-            "asks": number(model.minutes_asked / 60),
-            "GPU-h": number(model.gpu_hours) if model.gpus else "-",
+            "Mtok": number_text(model.tokens / 1e6),
+            "tok/s": f"{number_text(model.tokens_per_second)} {model.speed[0]}",
+            "h": number_text(model.hours),
+            "asks": number_text(model.minutes_asked / 60),
+            "GPU-h": number_text(model.gpu_hours) if model.gpus else "-",
         }
         for model in models
     ]
-    yield Padding(Columns(rows, text_columns=("model", "engine", "GPUs")), (0, 0, 0, 2))
-    yield (
-        "  GB: size of the weights. GPUs: GPUs of each job, over which the model is spread "
-        "(tensor parallel). host: GB of the host's memory. Mtok: million tokens to "
-        "score. tok/s: m measured, s stated (peak × utilisation). h: hours of the longest job; "
-        "asks: hours that it requests from SLURM. GPU-h: of all jobs together."
+    yield Padding(TextTable(rows, text_columns=("model", "engine", "GPUs")), (0, 0, 0, 2))
+    legend = (
+        "GB: size of the weights.",
+        "GPUs: GPUs of each job, over which the model is spread (tensor parallel).",
+        "host: GB of the host's memory.",
+        "Mtok: million tokens to score.",
+        "tok/s: m measured, s stated (peak × utilisation).",
+        "h: hours of the longest job; asks: hours that it requests from SLURM.",
+        "GPU-h: of all jobs together.",
     )
+    yield f"  {' '.join(legend)}"
 
 
 def _hours(plan: RunPlan) -> Iterator[str]:
@@ -166,13 +172,13 @@ def _hours(plan: RunPlan) -> Iterator[str]:
         if model.kind:
             by_kind[model.kind] = by_kind.get(model.kind, 0) + model.gpu_hours
     if by_kind:
-        hours_text = ", ".join(f"{number(hours)} on {label}" for label, hours in by_kind.items())
-        yield f"GPU-hours: {number(sum(by_kind.values()))} ({hours_text})."
-        requested = number(sum(model.gpu_hours_asked for model in plan.models))
+        hours_on = [f"{number_text(hours)} on {label}" for label, hours in by_kind.items()]
+        yield f"GPU-hours: {number_text(sum(by_kind.values()))} ({', '.join(hours_on)})."
+        requested = number_text(sum(model.gpu_hours_asked for model in plan.models))
         yield f"  Requested, and charged if jobs take all the time they request: {requested}."
-    cpu = sum(model.cpu_hours for model in plan.models if not model.endless)
+    cpu = sum(model.cpu_hours for model in plan.models if not model.too_slow_on_cpus)
     if cpu:
-        yield f"Core-hours of scoring on CPUs: {number(cpu)}."
+        yield f"Core-hours of scoring on CPUs: {number_text(cpu)}."
     if plan.models:
         largest = max(plan.models, key=lambda model: model.host_memory_mb)
         memory = f"{largest.host_memory_mb / 1000:.1f} GB of the host ({largest.model})"

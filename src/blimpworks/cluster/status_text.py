@@ -16,7 +16,14 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from blimpworks.cluster.status import JobStatus, ModelStatus, Status, count_states, last_line
-from blimpworks.cluster.text import DEFAULT_WIDTH, Columns, amount, duration, printed, shortened
+from blimpworks.cluster.text import (
+    DEFAULT_WIDTH,
+    TextTable,
+    count_text,
+    duration,
+    printed,
+    shortened,
+)
 
 MOST_SHOWN = 20
 """Largest number of entries that a section of jobs shows."""
@@ -29,7 +36,7 @@ def _percent(done: int, total: int) -> str:
 def _model_row(model: ModelStatus) -> dict[str, str]:
     """Return a model's row as {heading: cell}; "~" marks estimates. Percentages have no heading."""
     finished, languages = model.languages
-    sentences = f"{'' if model.is_counted else '~'}{amount(model.sentences)}"
+    sentences = f"{'' if model.is_counted else '~'}{count_text(model.sentences)}"
     time_left = duration(model.seconds_left)
     if model.seconds_left == 0:
         time_left = "-"
@@ -45,9 +52,9 @@ def _model_row(model: ModelStatus) -> dict[str, str]:
     return {
         "model": model.model,
         "languages": f"{finished}/{languages}",
-        "sentences": f"{amount(model.done)}/{sentences}" if model.sentences else "-",
+        "sentences": f"{count_text(model.done)}/{sentences}" if model.sentences else "-",
         "": _percent(model.done, model.sentences),
-        "tokens/s": amount(model.rate("tokens")),
+        "tokens/s": count_text(model.rate("tokens")),
         "left": time_left,
         "state": state_text,
     }
@@ -68,7 +75,7 @@ def _node_text(status: JobStatus) -> str:
 
 
 def _scored_text(status: JobStatus) -> str:
-    return f"{_percent(status.done, status.sentences or 0)} of {amount(status.sentences)}"
+    return f"{_percent(status.done, status.sentences or 0)} of {count_text(status.sentences)}"
 
 
 def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableType]:
@@ -88,7 +95,7 @@ def _summary(status: Status) -> list[str]:
     done = sum(model.done for model in status.models)
     if not total:
         return ["The number of sentences to score is not known yet."]
-    scored = f"In all {amount(done)} of {amount(total)} sentences have scores."
+    scored = f"In all {count_text(done)} of {count_text(total)} sentences have scores."
     unfinished = [model.seconds_left for model in status.models if model.seconds_left != 0]
     seconds = [seconds_left for seconds_left in unfinished if seconds_left is not None]
     if not unfinished:
@@ -110,10 +117,10 @@ def as_text(status: Status, configfile: str, width: int = DEFAULT_WIDTH) -> str:
     blocks: list[RenderableType] = [
         f"Campaign {status.campaign} ({configfile}), {status.moment.astimezone():%a %d %b %H:%M}",
         "",
-        Columns([stages]),
+        TextTable([stages]),
     ]
     if status.models:
-        models = Columns([*map(_model_row, status.models)], text_columns=("model", "state"))
+        models = TextTable([*map(_model_row, status.models)], text_columns=("model", "state"))
         blocks += ["", models, "", *_summary(status)]
     jobs = [job for model in status.models for job in model.jobs]
     failed = [job for job in jobs if job.state in ("failed", "lost")]
@@ -167,16 +174,17 @@ def languages_text(model: ModelStatus, width: int = DEFAULT_WIDTH) -> str:
         for lang in status.job.languages:
             done, total = status.language(lang)
             percent = "" if total == 0 else _percent(done or 0, total or 0)
+            scored = f"{count_text(done)}/{count_text(total)}"
             rows.append(
                 {
                     "language": lang,
-                    "sentences": "-" if total is None else f"{amount(done)}/{amount(total)}",
+                    "sentences": "-" if total is None else scored,
                     "": percent,
                     "state": "done" if total and done == total else status.state,
                     "job": status.job.name,
                 }
             )
-    table = Columns(rows, text_columns=("language", "state", "job"))
+    table = TextTable(rows, text_columns=("language", "state", "job"))
     return printed([model.model, "", table], width)
 
 

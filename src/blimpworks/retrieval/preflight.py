@@ -1,7 +1,13 @@
 """Find obstacles to retrieving files and models within seconds, before a run starts.
 
-``campaign_obstacles`` returns sentences that say what is wrong and what to do. A pin is the row of
-a file in the catalogue; it can have an address and a checksum. A mirror has copies of files.
+``campaign_obstacles`` returns sentences that say what is wrong and what to do.
+
+- A file comes from a mirror (a directory with copies), from the address in its row of the catalogue
+  (``Pin``), or from further addresses. Its checksum is in the row, or an archive such as Zenodo
+  states it.
+- A model comes from the Hugging Face hub, or from a cache of the hub's client. A gated model needs
+  a token whose owner has accepted the licence. A locked model must still have the commit that the
+  lock file records.
 """
 
 import logging
@@ -38,8 +44,8 @@ class HubNeed(NamedTuple):
     """A model to retrieve from the hub."""
 
     hf_id: str
-    gated: bool
-    """Whether a user must have accepted its licence on the hub."""
+    check_licence: bool
+    """Whether to ask the hub if the token's owner has accepted the licence."""
     name: str = ""
     """Name in the table of models."""
     revision: str = "main"
@@ -65,7 +71,7 @@ def unreachable_reason(url: str, limits: tuple[float, float] = LIMITS, *, retrie
 
 def _unreachable_hosts(urls: Iterable[str]) -> dict[str, str]:
     """Return {unreachable host: reason why it cannot be reached} for the hosts of ``urls``."""
-    # Hosts that cannot be reached are listed: urllib3 must not also print each attempt.
+    # Silence urllib3, which would print each attempt: the returned hosts are reported once.
     logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
     url_by_host = {host_of(url): url for url in urls}
     with ThreadPoolExecutor(PARALLEL_REQUESTS) as pool:
@@ -74,35 +80,37 @@ def _unreachable_hosts(urls: Iterable[str]) -> dict[str, str]:
 
 
 def _host_obstacles(downloads: Iterable[Pin], addresses: Path | None) -> Iterator[str]:
-    """Yield unreachable hosts of files that no reachable host has, with the number of files."""
+    """Yield, for each unreachable host, how many of its files no reachable host has."""
     allowed = []
     for pin in downloads:
         with suppress(ValueError):  # leave forbidden addresses to the download's message
             check_address(pin.url)
             allowed.append(pin)
-    # Ask the hosts of the files, then the hosts of further addresses of files on unreachable ones.
+    # First ask the hosts in the rows. For files of unreachable hosts, ask those of other addresses.
     causes = _unreachable_hosts(pin.url for pin in allowed)
     unreachable = [pin for pin in allowed if host_of(pin.url) in causes]
     other_urls = {pin: pin.other_addresses(addresses) for pin in unreachable}
     causes |= _unreachable_hosts(chain.from_iterable(other_urls.values()))
-    lost_files = Counter[str]()
+    unavailable_files = Counter[str]()
     for pin, urls in other_urls.items():
         if all(host_of(url) in causes for url in urls):
-            lost_files[host_of(pin.url)] += 1
-    for host, count in lost_files.items():
+            unavailable_files[host_of(pin.url)] += 1
+    for host, count in unavailable_files.items():
         yield f"no connection for {count} files: {causes[host]}; check the network and proxy"
 
 
 def _download_obstacles(
     pins: Sequence[Pin], mirror: Path | None, addresses: Path | None
 ) -> Iterator[str]:
-    """Yield the obstacles to downloading the files, and the checksums, that the mirror lacks."""
+    """Yield what prevents the download of files that the mirror lacks, and of archives' checksums.
+
+    Only an archive states the checksum of some files, so that even copies in the mirror need the
+    network to be verified.
+    """
     variable = offline_variable()
     try:
         absent = [pin for pin in pins if in_mirror(pin, mirror) is None]
         mirrored = [pin for pin in pins if pin not in absent]
-        # Files of the mirror that cannot be verified offline: only an archive on the network states
-        # their checksum.
         unverifiable = [pin for pin in mirrored if not pin.checksums] if variable else []
     except UserError as error:
         yield str(error).rstrip(".")
@@ -124,18 +132,20 @@ def _download_obstacles(
         yield from _host_obstacles(downloads, addresses)
 
 
-def _refusal(need: HubNeed) -> str:
-    """Return why the hub refuses a model to the token's owner, or that the model has changed.
+def _model_obstacle(need: HubNeed) -> str:
+    """Return why a model cannot be retrieved; empty if it can.
 
-    Empty if the model can be retrieved, or for a temporary error, because a download tries again.
+    The hub may refuse it to the token's owner, or have another commit than the locked one. After a
+    temporary error, the result is empty too, because a download tries again.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
-    # The hub's client uses requests or httpx; its errors derive from that package's base class.
+    # The hub's client uses requests or httpx, depending on its version. A lost connection is an
+    # OSError in requests; in httpx, its class derives from a base of the client's HfHubHTTPError.
     temporary = cast(tuple[type[Exception], ...], (OSError, *HfHubHTTPError.__bases__))
     try:
-        if need.gated:
+        if need.check_licence:
             HfApi().auth_check(need.hf_id)
         if need.locked:
             tip = HfApi().model_info(need.hf_id, revision=need.revision).sha
@@ -164,17 +174,17 @@ def _hub_obstacles(needs: Sequence[HubNeed]) -> Iterator[str]:
             "HF_HUB_OFFLINE=1 where a cache of the hub's client has them"
         )
         return
-    gated = [need.hf_id for need in needs if need.gated]
+    gated = [need.hf_id for need in needs if need.check_licence]
     if gated and get_token() is None:
         yield (
             f"no token of the hub for gated models ({', '.join(gated)}): accept their licences on "
             "https://huggingface.co, and set HF_TOKEN or run `hf auth login`"
         )
         # Without a token, each request about a licence would fail too.
-        needs = [need._replace(gated=False) for need in needs]
+        needs = [need._replace(check_licence=False) for need in needs]
     limit_waits()
     with ThreadPoolExecutor(PARALLEL_REQUESTS) as pool:
-        yield from filter(None, pool.map(_refusal, needs))
+        yield from filter(None, pool.map(_model_obstacle, needs))
 
 
 def obstacles(
@@ -188,24 +198,23 @@ def obstacles(
     """Return the obstacles to retrieving files, and models of the hub, into ``folder``.
 
     One request goes to each host, and one to the hub for each gated or locked model. ``checksums``:
-    accepted kinds of checksums. ``addresses``: table of further addresses of files.
+    "sha256" if each file must have a SHA-256, unless its row says ``sha256_optional``; "any" if
+    every checksum suffices. ``addresses``: table of further addresses of files.
     """
-    pinned, unpinned, problems = list[Pin](), list[Pin](), list[str]()
+    verifiable, without_checksum, problems = list[Pin](), list[Pin](), list[str]()
     for pin in pins:
-        accepts_any = checksums == "any" or pin.sha256_optional
-        if pin.sha256 or (accepts_any and pin.is_pinned):
-            pinned.append(pin)
-        else:
-            unpinned.append(pin)
-    if unpinned:
-        tables = " and ".join(dict.fromkeys(pin.catalogue for pin in unpinned))
+        any_suffices = checksums == "any" or pin.sha256_optional
+        has_checksum = pin.is_pinned if any_suffices else bool(pin.sha256)
+        (verifiable if has_checksum else without_checksum).append(pin)
+    if without_checksum:
+        tables = " and ".join(dict.fromkeys(pin.catalogue for pin in without_checksum))
+        names = _name_files([pin.name for pin in without_checksum])
         problems.append(
-            f"no checksum: {_name_files([pin.name for pin in unpinned])}; run `blimpworks pin` on "
-            f"{tables or 'the catalogue'} where there is a network, or set unpinned: skip in the "
-            "campaign"
+            f"no checksum: {names}; run `blimpworks pin` on {tables or 'the catalogue'} where "
+            "there is a network, or set unpinned: skip in the campaign"
         )
-    problems += [*_download_obstacles(pinned, mirror, addresses), *_hub_obstacles(models)]
-    needed = sum(pin.bytes or 0 for pin in pinned)
+    problems += [*_download_obstacles(verifiable, mirror, addresses), *_hub_obstacles(models)]
+    needed = sum(pin.bytes or 0 for pin in verifiable)
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     free = shutil.disk_usage(existing).free
     if needed > free:
@@ -221,8 +230,8 @@ def campaign_obstacles(
 ) -> list[str]:
     """Return the obstacles to retrieving ``names``, paths below a campaign's resources.
 
-    They are sources/FILE or models/MODEL/SCOPE/checkpoint.json, as ``refuse_unreachable`` makes.
-    ``cache``: the cluster's shared cache of models of the hub, if any.
+    ``names``: sources/FILE or models/MODEL/SCOPE/checkpoint.json; SCOPE is the language of the
+    checkpoint, or ``multi``. ``cache``: the cluster's shared cache of models of the hub, if any.
     """
     campaign, catalogue = selection.campaign, selection.catalogue
     rows = catalogue.files
@@ -238,11 +247,11 @@ def campaign_obstacles(
         row = catalogue.models[model]
         address = hub_address(row, scope, catalogue)
         locked, cached = locked_rows.get((address, row.revision)), in_cache(cache, address)
-        # The hub may have another commit now than a locked one, also for a cached model.
+        # Ask about a locked model even if it is cached: the hub may now have another commit.
         if is_on_hub(address) and (locked or not cached):
-            gated = row.gated == "yes" and not cached
-            hf_id = address.partition(":")[0]
-            needs[address] = HubNeed(hf_id, gated, row.name, row.revision, locked)
+            check_licence = row.gated == "yes" and not cached
+            hf_id = address.partition(":")[0]  # without the name of a GGUF file
+            needs[address] = HubNeed(hf_id, check_licence, row.name, row.revision, locked)
     resources, checksums = Path(campaign.pathvars.resources), campaign.checksums
     addresses = campaign.catalogue.addresses
     return obstacles(pins, [*needs.values()], campaign.mirror, resources, checksums, addresses)

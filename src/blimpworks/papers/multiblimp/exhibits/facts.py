@@ -25,7 +25,7 @@ from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected, 
 from blimpworks.strict import Strict
 
 NOTES_FILE = "multiblimp_regeneration_notes.tsv"
-"""Table of ``Reason``, beside the campaign's table of treebanks."""
+"""Table beside that of treebanks: reasons why pairs of a language differ from the release."""
 COMPLETE = "none"
 """Text for a language without missing sources."""
 
@@ -46,8 +46,9 @@ READERS_LANGUAGE = "eng"
 def figure2_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
     """Return the language of Figure 2, its pair (None: any), and settings that made the pair.
 
-    ``exact``: whether pairs belong to conditions by whole values ("3", not "3IMP"); ``null``:
-    probability of agreement under the null hypothesis; ``limit``: most pairs of a condition.
+    Pairs belong to conditions, such as a change from person "3" to "1". ``exact``: whether "3IMP"
+    is another value than "3" there, rather than one that counts as both. ``limit``: most pairs of
+    a condition. ``null``: probability of agreement under the null hypothesis.
     """
     settings = campaign.section(MultiblimpOptions)
     languages = list(catalogue.languages_of(BENCHMARK))
@@ -81,7 +82,10 @@ def excluded(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[list[st
 
 
 def completeness(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Describe missing or substituted sources by language: "1 of 3 treebank files, UniMorph"."""
+    """Describe by language the sources that are missing, or "another version in its place".
+
+    "1 of 3 treebank files, UniMorph": one treebank file and the table of UniMorph are missing.
+    """
     texts: dict[str, str] = {}
     for lang, files in catalogue.treebanks.items():
         unpinned = sum(not row.is_pinned(campaign.checksums) for row in files)
@@ -102,7 +106,7 @@ def completeness(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
 
 
 class Reason(Strict):
-    """A row of the table of reasons why a language's pairs differ from the release."""
+    """A row of the table ``NOTES_FILE``."""
 
     lang: str
     reason: str
@@ -116,8 +120,17 @@ def reasons(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
 
 
 PRINTED_MODELS = (
-    *("llama-3.1-8b", "llama-3.1-70b", "llama-3.1-70b-instruct", "aya-expanse-32b", "gemma-3-27b"),
-    *("gemma-3-27b-it", "olmo-2-32b", "olmo-2-32b-it", "qwen3-14b-it", "eurollm-9b", "goldfish"),
+    "llama-3.1-8b",
+    "llama-3.1-70b",
+    "llama-3.1-70b-instruct",
+    "aya-expanse-32b",
+    "gemma-3-27b",
+    "gemma-3-27b-it",
+    "olmo-2-32b",
+    "olmo-2-32b-it",
+    "qwen3-14b-it",
+    "eurollm-9b",
+    "goldfish",
 )
 """Models of the paper's Tables 3 and 5."""
 SIZED_FAMILIES = ("Llama3", "Qwen3", "Gemma3", "OLMo2")
@@ -127,8 +140,8 @@ MARGIN_MODELS = ("llama-3.1-70b", "gemma-3-27b", "goldfish")
 TREND_MODEL = "gemma-3-27b"
 """Model of the paper's Figure 1."""
 PANELS = [[*row.values()] for row in read_cells(Path(__file__).with_name("panels.tsv"))]
-"""Panels of the paper's Figure 6: two models, and the group of languages with filled points. The
-second model is made for this group; "" if it is made for no group."""
+"""Panels of the paper's Figure 6: [model, second model, group]. The group has the languages for
+which the second model is made, drawn as filled points. It is "" if there are none."""
 
 
 def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
@@ -153,10 +166,10 @@ def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
 def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     """Choose the models of Table B.2: those of Table 5, without chat versions of its base models.
 
-    The paper does not say that chat versions are left out, but its p-values show it. Komi-Zyrian's
-    0.070 results only against Goldfish, the third-best model; the second-best is a chat version. In
-    Church Slavonic, Latin and Old French, the second-best model is a chat version too. The p-values
-    printed there need it to differ from its base model on fewer than 3 % of pairs.
+    The paper does not say that chat versions are left out. Its p-values show it in four languages
+    whose second-best model in Table 5 is the chat version of the best. In Komi-Zyrian, only the
+    third-best model gives the printed p (docs/multiblimp_numbers.md). In Church Slavonic, Latin and
+    Old French, the chat version gives it only if the two differ on fewer than 3 % of pairs.
     """
     rows = {name: catalogue.models[name] for name in table_models(campaign, catalogue)}
     versions = {name: (row.family, row.billions(campaign)) for name, row in rows.items()}
@@ -190,11 +203,11 @@ def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
 
 
 def model_pairs(campaign: Campaign, catalogue: Catalogue) -> list[list[str]]:
-    """Choose the panels of Figure 6: the paper's, or the first model with each next model."""
+    """Choose the panels of Figure 6: the paper's, or the first model with each further model."""
     models = catalogue.models_of(BENCHMARK)
     printed = [panel for panel in PANELS if panel[0] in models and panel[1] in models]
-    first, *next_models = table_models(campaign, catalogue) or [""]
-    return printed or [[first, model, ""] for model in next_models[: len(PANELS)]]
+    names = table_models(campaign, catalogue)
+    return printed or [[names[0], second, ""] for second in names[1 : len(PANELS) + 1]]
 
 
 def groups(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
