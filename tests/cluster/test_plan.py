@@ -241,6 +241,12 @@ def test_large_models_without_a_cluster_and_too_little_disk_stop_the_campaign(mo
     [stop] = [each for each in plan.stops if "need GPUs" in each]
     assert "and no cluster is described: on processors a job would take up to" in stop
     assert not re.search(r"^  llama-3.1-70b ", plan_text(plan, None), re.MULTILINE)
+    # A GPU of this machine runs them, but the plan knows no more of it.
+    monkeypatch.setattr("blimpworks.cluster.plan.shutil.which", lambda name: f"/usr/bin/{name}")
+    plan = planned(site=None)
+    assert not any("need GPUs" in stop for stop in plan.stops)
+    [note] = [note for note in plan.notes if "need this machine's GPU, and are not planned" in note]
+    assert "llama-3.1-70b" in note
 
 
 def test_shards_are_counted_and_broken_ones_left_out(tmp_path):
