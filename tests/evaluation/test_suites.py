@@ -24,7 +24,8 @@ from blimpworks.errors import UserError
 from blimpworks.evaluation.build import build_card
 from blimpworks.evaluation.card import model_table
 from blimpworks.evaluation.checkpoints import checkpoints_of, draw_curves, training_of
-from blimpworks.evaluation.session import Evaluation, copy_into
+from blimpworks.evaluation.request import copy_into
+from blimpworks.evaluation.session import Evaluation
 from blimpworks.evaluation.show import CardText
 from blimpworks.evaluation.suite_numbers import _acquisition as acquired
 from blimpworks.evaluation.suites import FOLDER, Acquisition, Suite, read_suite

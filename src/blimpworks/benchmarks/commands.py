@@ -28,7 +28,7 @@ def _files_beside(declaration: Path, _arguments: declare.Arguments) -> list[Path
     return [*local_files(declaration.parent).values()]
 
 
-DECLARATION = argument("Declaration, benchmark.yaml.", use=declare.Use(reads=_files_beside))
+DECLARATION = argument("Declaration, benchmark.yaml.", use=declare.Use(inputs_from=_files_beside))
 FILES = option("Source that the declaration names; repeatable.", "--file", default=list)
 SOURCES = option("Directory of the sources.", use=declare.UNRECORDED)
 READING = ("openpyxl", "pyarrow")

@@ -1,9 +1,10 @@
 """Methods of judging a minimal pair: named expressions, and their parser.
 
-A method such as ``sum(region) / bytes`` computes a value of each sentence from the
-log-probabilities of its tokens. A model judges the pair correctly if the good sentence has the
-higher value, or with ``lower`` the lower value. ``find_method("per_byte")`` returns a ``Method``;
-``parse_method`` reads an expression::
+A method such as ``sum(region) / bytes`` computes a total of each sentence from the
+log-probabilities of its tokens. Around the total, minus and ``exp`` make the value to display. A
+model judges the pair correctly if the good sentence has the better value: the higher, or with
+``lower`` the lower. ``find_method("per_byte")`` returns a ``Method``; ``parse_method`` reads an
+expression::
 
     method    = ["higher" | "lower"] value ;
     value     = "-" value | "exp(" value ")" | total ;
@@ -17,8 +18,9 @@ higher value, or with ``lower`` the lower value. ``find_method("per_byte")`` ret
   critical region, where the sentences differ, with the space before it.
 - Lengths are those of the whole sentence.
 
-Decisions, ties and margins compare the totals, in nats (per token or unit of length). Minus and
-``exp`` change only the displayed value; ``lower`` says that the lower displayed value is better.
+Decisions, ties and margins are computed from the totals, in nats (per token or unit of length).
+``Method.higher`` says which total is better: with ``lower exp(-mean(all))``, the sentence of lower
+perplexity is better, which is the one with the higher mean.
 """
 
 import re
@@ -31,7 +33,7 @@ AGGREGATES = ("sum", "mean", "only")
 TOKENS = ("all", "text", "region")
 LENGTHS = ("characters", "bytes")
 PREFIXES = ("one_prefix", "two_prefix")
-"""Methods that judge only pairs whose sentences have a prefix before the critical region."""
+"""Methods that judge only pairs whose items allow them, in the column ``prefix_methods``."""
 
 METHODS: dict[str, str] = {
     # Warstadt et al. (2020), section 4.1; Jumelet et al. (2025), section 6.
@@ -40,10 +42,11 @@ METHODS: dict[str, str] = {
     "without_end": "sum(text)",
     "critical_region": "sum(region)",
     # Warstadt et al. (2020), section 4.2: one prefix and two critical words, or two prefixes and
-    # one word. The critical word is conditioned on the prefix; words after it are left out.
+    # one word. The critical word is conditioned on the prefix; words after it are left out. It is
+    # the region of items with a prefix, so the expression is that of critical_region.
     "one_prefix": "sum(region)",
     "two_prefix": "sum(region)",
-    # BERT in Mueller et al. (2020): the masked word, where the vocabulary has it whole.
+    # BERT in Mueller et al. (2020): the masked word, if it is a single token of the vocabulary.
     "masked_critical_word": "only(region)",
     "per_token": "mean(all)",
     "per_character": "sum(all) / characters",
@@ -68,9 +71,9 @@ class Method:
     tokens: str
     length: str | None
     changes: tuple[str, ...]
-    """``minus`` and ``exp`` in the order in which they are applied to the total."""
+    """Functions around the total, the innermost first: ("exp", "minus") for -exp(total)."""
     higher: bool
-    """Whether the good sentence must have the higher total (not the higher displayed value)."""
+    """Whether the good sentence must have the higher total, which may mean the lower value."""
 
     @property
     def regional(self) -> bool:
@@ -86,10 +89,10 @@ def parse_method(name: str, expression: str) -> Method:
         )
     direction = re.match(r"\s*(higher|lower)\b", expression)
     total = expression[direction.end() if direction else 0 :].strip()
-    functions: list[str] = []  # around the total, the innermost first: exp, minus for -exp(…)
+    functions: list[str] = []  # as ``Method.changes``
     while outer := _OUTER.fullmatch(total):
         function = "exp" if outer["minus"] is None else "minus"
-        functions.insert(0, function)
+        functions.insert(0, function)  # what is found later is further inside
         total = outer[function].strip()
     match = _TOTAL.fullmatch(total)
     if not match:
@@ -104,7 +107,8 @@ def parse_method(name: str, expression: str) -> Method:
                 f"method {name!r}: {word!r} in {expression!r} is unknown; expected "
                 f"{' or '.join(filter(None, possible))}."
             )
-    # ``lower`` reverses the order of totals, and so does an odd number of minuses; not both.
+    # ``lower`` reverses the order of totals, and so does an odd number of minuses; both together
+    # keep it.
     higher_value = not direction or direction[1] == "higher"
     keeps_order = functions.count("minus") % 2 == 0
     return Method(
@@ -118,10 +122,10 @@ def parse_method(name: str, expression: str) -> Method:
 
 
 def find_method(named: str) -> Method:
-    """Return the method of that name, or parse ``name=expression``.
+    """Return the method of a name such as "per_byte", or of "name=expression".
 
-    Raises UserError if it is unknown or malformed, or if the name is that of another method:
-    judgements have only the names, by which they are compared with printed numbers.
+    Raises UserError if it is unknown or malformed, or if the name has another expression in
+    ``METHODS``. Tables of judgements contain only the name, so a name must mean one method.
     """
     name, equals, expression = (text.strip() for text in named.partition("="))
     if not equals:

@@ -145,7 +145,7 @@ def _prepare(arguments: Sequence[str]) -> Iterable[Declared] | None:
     Return None, which means all commands, for a command line without a command.
     """
     commands = declare.called_commands(arguments)
-    if any(command.runs for command in commands):
+    if any(command.entries for command in commands):
         from blimpworks.cluster.slurm import find_allocation
         from blimpworks.records.job import record_allocation, record_arguments
 

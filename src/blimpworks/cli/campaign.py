@@ -32,13 +32,14 @@ def _parse_size(text: str) -> int | None:
 def retrieve(
     name: str = option("Row of the catalogue."),
     url: str = option(
-        "Address of the file.", use=Use(records=lambda name, url: {name: without_secrets(url)})
+        "Address of the file.",
+        use=Use(parameters_from=lambda name, url: {name: without_secrets(url)}),
     ),
     sha256: str = option("Expected checksum of the uncompressed file."),
     size: str = option(
         "Expected size; '' if unknown.",
         "--bytes",
-        use=Use(records=lambda _, text: {"bytes": _parse_size(text)}),
+        use=Use(parameters_from=lambda _, text: {"bytes": _parse_size(text)}),
     ),
     mirror_path: str = option("Path below the mirror, without .xz."),
     output: Path = written("File to write."),

@@ -33,18 +33,18 @@ def _files_of_text(text: Path, arguments: Mapping[str, Any]) -> Iterable[Path]:
     return _files_of(text) if getattr(arguments["recipe"], "corpus", None) else [text]
 
 
-CORPUS = Use(reads=lambda corpus, _: _files_of(corpus))
+CORPUS = Use(inputs_from=lambda corpus, _: _files_of(corpus))
 """Use of a corpus.json: the job reads all files of the corpus."""
 RECIPE = spread(exclude=training.HOW_MANY)
 """Use of a recipe: all settings are recorded that decide the content of a model."""
 TEXT_ARGUMENT = argument(
     "Text, one sentence per line, or dialogues, or the recipe's corpus.json.",
-    use=Use(reads=_files_of_text),
+    use=Use(inputs_from=_files_of_text),
 )
 NAME = option("Name of the model in the catalogue.")
 SCOPE = option("ISO 639-3 code, or multi.")
 RECIPE_NAME = option(
-    "Name of the recipe in the campaign.", use=Use(records=lambda _, name: {"recipe": name})
+    "Name of the recipe in the campaign.", use=Use(parameters_from=lambda _, name: {"recipe": name})
 )
 SEED = option("Seed of all that is drawn at random.")
 CHECKPOINT = option("checkpoint.json; the model's files go beside it.", "--output", use=WITH_FOLDER)
@@ -71,7 +71,10 @@ def build_tokens(
     files: list[Path] = argument(
         "CoNLL-U files of one language; the directory of each names its treebank.",
         metavar="FILE...",
-        use=Use(reads=READ.reads, records=lambda _, files: {"treebanks": _treebanks(files)}),
+        use=Use(
+            inputs_from=READ.inputs_from,
+            parameters_from=lambda _, files: {"treebanks": _treebanks(files)},
+        ),
     ),
     tokens: Path = written("The tokens table to write."),
     sentences: Path = written("The sentences table to write."),
@@ -146,7 +149,9 @@ def join_corpora(
     corpora: list[Path] = argument(
         "corpus.json of each language.",
         use=Use(
-            reads=lambda corpora, _: [path for corpus in corpora for path in _files_of(corpus)]
+            inputs_from=lambda corpora, _: [
+                path for corpus in corpora for path in _files_of(corpus)
+            ]
         ),
     ),
     joined: Path = NEW_CORPUS,
@@ -192,7 +197,7 @@ def train_lstm(
 def measure_perplexity(
     checkpoint: Path = argument(
         "checkpoint.json of an LSTM.",
-        use=Use(reads=lambda checkpoint, _: [checkpoint, checkpoint.parent]),
+        use=Use(inputs_from=lambda checkpoint, _: [checkpoint, checkpoint.parent]),
     ),
     corpus: Path = option("The corpus.json of the language's corpus.", use=CORPUS),
     lang: str = shared.LANG,

@@ -4,18 +4,25 @@
     def join_text(texts: list[Path] = argument("Texts."), output: Path = written("Text.")) -> None:
         'Join training texts.'
 
-The function's parameters are the options, its docstring is the help. An option may be left out if
-it has a ``default``, if it is a ``bool``, or if its type allows None. A command that makes products
+The function's parameters are the options, its docstring is the help. A command that makes products
 runs within a job, which writes their provenance record: the command's name, inputs, outputs and
-parameters, a digest of its code, and the versions of ``packages``. There are three forms:
+parameters, a digest of its code, and the versions of ``packages``. Three forms differ in who opens
+the job, and in the code that runs within it:
 
-- ``command(calls=function)``: no body; the function gets the arguments of the same names
-- ``command(recorded=entries)``: the body runs within a job that is opened from the arguments
-- ``command(entries)``: the body does everything, and opens jobs, if any, with ``NAME.job``
+- ``command(calls=FUNCTION)``: ``callback`` opens the job. FUNCTION runs within it, and gets the
+  arguments of the same names. The command has no body.
+- ``command(recorded=ENTRIES)``: ``callback`` opens the job. The body runs within it.
+- ``command(ENTRIES)``: the body opens a job, or several, by ``with NAME.job(…):``.
 
-``entries`` are the functions that make the products, as ``module:name``; the digest covers their
-code. A path among the arguments is an input of the job, anything else a parameter of the record;
-the ``Use`` of an option changes that. Heavy imports stay in the bodies: ``--help`` starts quickly.
+ENTRIES are the functions that make the products, as ``module:name``; the digest covers their code.
+In the first form, FUNCTION is the only entry. A command without products has none: ``command()``.
+
+``callback`` takes paths among the arguments as inputs of the job, and all others as parameters of
+the record, unless an option has a ``Use``. Heavy imports stay in the bodies, so that ``--help``
+starts quickly.
+
+A ``Declared`` is a command of the command line. It has a ``Command`` for each name in records, such
+as "score vllm causal" and "score kenlm ngram" of ``score``.
 """
 
 import inspect
@@ -37,25 +44,25 @@ if TYPE_CHECKING:
 
 Arguments = Mapping[str, Any]
 """Arguments of a command by parameter name."""
-Runs = str | tuple[str, ...] | Callable[[], Iterable[Command]]
-"""Functions and classes that make the products, as ``module:name``. If they depend on arguments, a
-function that returns a ``Command`` for each choice, such as ``score vllm causal``."""
+Entries = str | tuple[str, ...] | Callable[[], Iterable[Command]]
+"""Functions and classes that make the products, as ``module:name``. If arguments decide the code, a
+function that returns a ``Command`` for each choice, such as "score vllm causal" of ``score``."""
 Notes = str | Callable[[Any], Mapping[str, Any]] | None
-"""Name under which the record notes the function's result, or a function that returns the notes.
-Without either, a result that is a mapping is noted unchanged."""
+"""Name under which the record notes the result of FUNCTION, or a function from the result to the
+notes. With None, a result that is a mapping is noted unchanged, and any other is not noted."""
 
 
 class Use(NamedTuple):
-    """Effects of an argument on the job; by default, it is only passed to the function."""
+    """Effects of an option's argument on the job, one for each field that is set."""
 
-    reads: Callable[[Any, Arguments], Iterable[Path]] | None = None
+    inputs_from: Callable[[Any, Arguments], Iterable[Path]] | None = None
     """Function from the argument's value and all arguments to input files."""
-    writes: Callable[[Any], Iterable[Path]] | None = None
+    outputs_from: Callable[[Any], Iterable[Path]] | None = None
     """Function from the value to output files."""
-    records: Callable[[str, Any], Mapping[str, Any]] | None = None
+    parameters_from: Callable[[str, Any], Mapping[str, Any]] | None = None
     """Function from the argument's name and value to parameters of the record."""
-    passes: Callable[[Any, Arguments], Any] | None = None
-    """Function from the value and all arguments to the value that the library function gets."""
+    convert: Callable[[Any, Arguments], Any] | None = None
+    """Function from the value and all arguments to the value that FUNCTION of ``calls=`` gets."""
     edited: bool = False
     """Whether people edit the input files, so that they may differ from a job's output."""
 
@@ -67,22 +74,23 @@ def paths_of(value: Path | Iterable[Path] | None) -> list[Path]:
 
 def dumped(**arguments: Any) -> Use:
     """Record settings under their argument's name; ``arguments`` are those of ``model_dump``."""
-    return Use(records=lambda name, value: {name: value.model_dump(**arguments)})
+    return Use(parameters_from=lambda name, value: {name: value.model_dump(**arguments)})
 
 
 def spread(**arguments: Any) -> Use:
     """Record each setting under its name; ``arguments`` are those of ``model_dump``."""
-    return Use(records=lambda _, value: value.model_dump(**arguments))
+    return Use(parameters_from=lambda _, value: value.model_dump(**arguments))
 
 
-READ = Use(reads=lambda value, _: paths_of(value))
-"""Use of an input file, or of several."""
-FILLED_IN = Use(reads=lambda value, _: paths_of(value), edited=True)
+READ = Use(inputs_from=lambda value, _: paths_of(value))
+"""Use of an input file, or of several: by default, of arguments that are paths."""
+FILLED_IN = Use(inputs_from=lambda value, _: paths_of(value), edited=True)
 """Use of an input that people have filled in."""
-WRITTEN = Use(writes=paths_of)
-WITH_FOLDER = Use(writes=lambda path: [path, path.parent])
+WRITTEN = Use(outputs_from=paths_of)
+WITH_FOLDER = Use(outputs_from=lambda path: [path, path.parent])
 """Use of an output file; the job's outputs are the file and its directory."""
-RECORDED = Use(records=lambda name, value: {name: value})
+RECORDED = Use(parameters_from=lambda name, value: {name: value})
+"""Use of a parameter of the record: by default, of arguments that are no paths."""
 UNRECORDED = Use()
 SET_BY_USER = dumped(mode="json", exclude_unset=True)
 """Use of settings of which those that the user sets are recorded."""
@@ -96,17 +104,17 @@ class Declared:
     """Function with the options as parameters and the help as docstring."""
     name: str
     """Name in records, such as ``export_crate``, which the command line calls ``export crate``."""
-    runs: Runs = ()
+    entries: Entries = ()
     """Code that makes the products; empty for a command that makes none."""
     calls: str = ""
-    """Library function of a command without body, as ``module:name``."""
-    within_job: bool = False
-    """Whether the function runs within a job that is opened from the arguments."""
+    """FUNCTION of the form ``calls=``, as ``module:name``; "" for a command with a body."""
+    opens_job: bool = False
+    """Whether ``callback`` opens a job: with ``calls=`` or ``recorded=``."""
     packages: tuple[str, ...] = ()
     notes: Notes = None
     group: str = ""
     pandas: bool = True
-    """Whether the command may import pandas, which takes a second."""
+    """Whether the command uses pandas, which takes a second to import; else it is hidden."""
     cheap: bool = False
     """Whether ``check --deep`` repeats the command, because it makes small tables or exhibits."""
     panel: str = ""
@@ -134,23 +142,25 @@ class Declared:
 
         def callback(**arguments: Any) -> None:
             """Run the command; its help is the declared function's."""
-            if not self.within_job:
+            if not self.opens_job:
                 self.function(**arguments)
                 return
             with self._job_of(arguments) as job:
-                if not self.calls:
-                    job.note(**(self.function(**arguments) or {}))
-                    return
-                result = resolve_name(self.calls)(**library_arguments(self, arguments))
-                if isinstance(self.notes, str):
-                    notes: Mapping[str, Any] = {self.notes: result}
-                elif self.notes:
-                    notes = self.notes(result)
+                if self.calls:
+                    result = resolve_name(self.calls)(**library_arguments(self, arguments))
+                    job.note(**self._notes_on(result))
                 else:
-                    notes = result if isinstance(result, Mapping) else {}
-                job.note(**notes)
+                    job.note(**(self.function(**arguments) or {}))
 
         return update_wrapper(callback, self.function)
+
+    def _notes_on(self, result: object) -> Mapping[str, Any]:
+        """Return what the record notes about the result of FUNCTION, by ``Notes``."""
+        if isinstance(self.notes, str):
+            return {self.notes: result}
+        if self.notes:
+            return self.notes(result)
+        return result if isinstance(result, Mapping) else {}
 
     @cached_property
     def uses(self) -> dict[str, Use]:
@@ -166,14 +176,14 @@ class Declared:
 
     @cached_property
     def commands(self) -> dict[str, Command]:
-        """Commands by their names in records; empty for a command without records."""
-        if callable(self.runs):
-            return {command.name: command for command in self.runs()}
-        entries = (self.runs,) if isinstance(self.runs, str) else self.runs
+        """{name in records: Command}; empty for a command without records."""
+        if callable(self.entries):
+            return {command.name: command for command in self.entries()}
+        entries = (self.entries,) if isinstance(self.entries, str) else self.entries
         return {self.name: Command(self.name, entries, self.packages)} if entries else {}
 
     def command_for(self, *values: str) -> Command:
-        """Return the command for values such as ("vllm", "causal"). Raises UserError for others."""
+        """Return the ``Command`` for values such as ("vllm", "causal"); others raise UserError."""
         return find(self.commands, " ".join((self.name, *values)), "command")
 
     def job(
@@ -184,7 +194,7 @@ class Declared:
         params: Mapping[str, Any],
         edited: Collection[Path] = (),
     ) -> "Job":
-        """Open a job of this command. Raises as ``Job`` does."""
+        """Open a job of this command; ``values`` as for ``command_for``. Raises as ``Job`` does."""
         from blimpworks.records.job import Job
 
         command = self.command_for(*values)
@@ -195,14 +205,14 @@ class Declared:
         params: dict[str, Any] = {}
         for name, use in self.uses.items():
             value = arguments[name]
-            if use.reads:
-                paths = [*use.reads(value, arguments)]
+            if use.inputs_from:
+                paths = [*use.inputs_from(value, arguments)]
                 inputs += paths
                 edited.update(paths if use.edited else ())
-            if use.writes:
-                outputs += use.writes(value)
-            if use.records:
-                params |= use.records(name, value)
+            if use.outputs_from:
+                outputs += use.outputs_from(value)
+            if use.parameters_from:
+                params |= use.parameters_from(name, value)
         return self.job(inputs=inputs, outputs=outputs, params=params, edited=edited)
 
 
@@ -216,36 +226,41 @@ GROUPS: dict[str, str] = {}
 
 
 def library_arguments(declared: Declared, arguments: Arguments) -> dict[str, Any]:
-    """Return the converted arguments that a command's library function takes, by name."""
+    """Return the arguments, converted, that FUNCTION of ``calls=`` takes, by name."""
     parameters = inspect.signature(resolve_name(declared.calls)).parameters
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     return {
-        name: use.passes(arguments[name], arguments) if use.passes else arguments[name]
+        name: use.convert(arguments[name], arguments) if use.convert else arguments[name]
         for name, use in declared.uses.items()
         if takes_any or name in parameters
     }
 
 
+def _make_optional(function: Callable[..., Any]) -> None:
+    # An option that is declared without ``default`` has ``...``: Typer requires it. Give those of
+    # type bool, or X | None, a default instead.
+    for parameter in inspect.signature(function).parameters.values():
+        if getattr(parameter.default, "default", None) is ...:
+            if parameter.annotation is bool:
+                parameter.default.default = False
+            elif NoneType in get_args(parameter.annotation):
+                parameter.default.default = None
+
+
 def command(
-    runs: Runs = (), *, recorded: Runs = (), calls: str = "", name: str = "", **facts: Any
+    entries: Entries = (), *, recorded: Entries = (), calls: str = "", name: str = "", **facts: Any
 ) -> Callable[[Callable[..., Mapping[str, Any] | None]], Declared]:
     """Return a decorator that declares a function as a command, with its name or ``name``.
 
-    ``runs``, ``recorded`` or ``calls``: code that makes the products, in one of the module's three
-    forms. ``facts``: other fields of ``Declared``. Raises ValueError for a name that is taken.
+    Give one of ``entries``, ``recorded`` and ``calls``, for the module's three forms, or none.
+    ``facts``: other fields of ``Declared``. Raises ValueError for a name that is taken.
     """
 
     def declare(function: Callable[..., Mapping[str, Any] | None]) -> Declared:
-        # Typer requires options with the default ``...``, but a bool or None may be left out.
-        for parameter in inspect.signature(function).parameters.values():
-            if getattr(parameter.default, "default", None) is ...:
-                if parameter.annotation is bool:
-                    parameter.default.default = False
-                elif NoneType in get_args(parameter.annotation):
-                    parameter.default.default = None
-        code = runs or recorded or calls or ()
-        within_job = bool(recorded or calls)
-        declared = Declared(function, name or function.__name__, code, calls, within_job, **facts)
+        _make_optional(function)
+        facts["entries"] = entries or recorded or calls or ()
+        facts["opens_job"] = bool(recorded or calls)
+        declared = Declared(function, name or function.__name__, calls=calls, **facts)
         if declared.name in DECLARED:
             raise ValueError(f"two commands are called {declared.name!r}")
         DECLARED[declared.name] = declared
@@ -273,12 +288,12 @@ def declared_commands() -> dict[str, Declared]:
 
 
 def called_commands(arguments: Sequence[str]) -> list[Declared]:
-    """Return [the command that a command line calls], or an empty list.
+    """Return the command that a command line calls, as a list of one; [] if it calls none.
 
     Only the module of the command is imported, because importing all takes longer than most
     commands. For a command of a group, such as ``export crate``, all modules are imported.
     """
-    # Search the source files for the definition of the command's function.
+    # To find the module without importing any, search the source files for "def join_text(".
     name = arguments[0].replace("-", "_") if arguments else ""
     files = chain(PACKAGE.glob("cli/*.py"), PACKAGE.glob("papers/*/commands.py"))
     for path in (*sorted(files), PACKAGE / "benchmarks/commands.py"):
@@ -290,7 +305,7 @@ def called_commands(arguments: Sequence[str]) -> list[Declared]:
 
 
 def find_command(name: str) -> Command | None:
-    """Return the command with this name in records; None if there is none any more."""
+    """Return the ``Command`` with this name in records; None if there is none any more."""
     declared = declared_commands().get(name.partition(" ")[0])
     return declared.commands.get(name) if declared else None
 

@@ -27,8 +27,8 @@ MODELLING = (*STATISTICS, "statsmodels")
 def of_evaluations(folder: str) -> Use:
     """Return the use of an option for a results directory, below which evaluations have tables.
 
-    ``reads`` lists the tables, which are inputs of the job; ``passes`` gives the command a list of
-    ``Evaluation`` in place of the directory.
+    The tables are inputs of the job, and the command gets a list of ``Evaluation`` in place of the
+    directory.
     """
 
     def rows(results: Path, arguments: Arguments) -> "list[Evaluation]":
@@ -44,10 +44,12 @@ def of_evaluations(folder: str) -> Use:
             for model, lang, path in outputs
         ]
 
-    return Use(reads=lambda results, arguments: each_once(rows(results, arguments)), passes=rows)
+    return Use(
+        inputs_from=lambda results, arguments: each_once(rows(results, arguments)), convert=rows
+    )
 
 
-RECORDED_IF_GIVEN = Use(records=lambda name, value: {name: value} if value else {})
+RECORDED_IF_GIVEN = Use(parameters_from=lambda name, value: {name: value} if value else {})
 """Use of an option that is recorded only if it is given, so that records that were made before the
 option existed stay valid."""
 BENCHMARK = option("Name of the benchmark.")
@@ -72,8 +74,8 @@ EVALUATED = option("Languages of each model, as a JSON object.", use=UNRECORDED)
 EVALUATED_TABLES = argument(
     "Directory of MODEL/LANG.parquet.",
     use=Use(
-        reads=lambda root, arguments: each_once(tables_below(root, arguments["models"])),
-        passes=lambda root, arguments: tables_below(root, arguments["models"]),
+        inputs_from=lambda root, arguments: each_once(tables_below(root, arguments["models"])),
+        convert=lambda root, arguments: tables_below(root, arguments["models"]),
     ),
 )
 SAMPLED = option(

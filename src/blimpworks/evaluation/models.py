@@ -23,11 +23,10 @@ from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.engines import FORMATS, default_engine, file_suffixes
 from blimpworks.campaign.table_files import is_commit
 from blimpworks.errors import UserError
+from blimpworks.evaluation.vocabularies import notes_on_words
 from blimpworks.models.checkpoint import FILE_NAME
 from blimpworks.models.facts import BYTES, ModelFacts, UserChoice, facts_of, policy_of
-from blimpworks.models.ngram import read_vocabulary
 from blimpworks.models.own_code import SHOW, ModelCode, read_code, require_consent
-from blimpworks.models.text import split_words
 from blimpworks.records.job import REPOSITORY
 
 CAN_BE_SET = ("architecture", "dtype", "first_token", "parameters", "tuning")
@@ -55,7 +54,8 @@ class ResolvedModel:
     components: tuple[str, ...]
     """Owner and name on the hub, or the folders and name of a path: ("runs", "a", "final").
 
-    ``_with_names`` makes the model's name from the last components: "final", or else "a-final".
+    The model is named after the last one, "final". If another model has that name, it is named
+    after the last two, "a-final", or more (``_with_names``).
     """
     in_catalogue: bool = False
     revision: str = ""
@@ -90,14 +90,22 @@ class ResolvedModel:
         if row.recipe:
             source = f"trained here, recipe {row.recipe}"
         elif not self.in_catalogue and is_local(row.hf_id):
-            # Addresses are templates (with {lang}), so braces of a path are doubled.
-            source = row.hf_id.replace("{{", "{").replace("}}", "}")
+            source = _without_doubled_braces(row.hf_id)
         else:
             # Such as "main (607a30d783df)", or a commit alone.
             commit = f" ({row.revision[:12]})" if self.revision != row.revision else ""
             revision = self.revision[:12] if is_commit(self.revision) else self.revision
             source = f"{short_address(row.hf_id)} at {revision}{commit}"
         return f"{row.label}: {', '.join(filter(None, facts))}; {source}"
+
+
+# An address is a template with {lang}, so all other braces of a path are doubled in it.
+def _with_doubled_braces(path: str) -> str:
+    return path.replace("{", "{{").replace("}", "}}")
+
+
+def _without_doubled_braces(address: str) -> str:
+    return address.replace("{{", "{").replace("}}", "}")
 
 
 def _slug(text: str) -> str:
@@ -190,15 +198,16 @@ def _model_folders(path: Path) -> list[Path]:
 def _facts_of_languages(directory: Path, folders: Sequence[Path], choice: UserChoice) -> ModelFacts:
     """Return the facts of a model's largest checkpoint. Raises UserError if checkpoints differ."""
     facts_by_lang = {folder.name: facts_of(folder, choice) for folder in folders}
-    first = folders[0].name
+    first_lang = folders[0].name
     descriptions = {}
     for lang, facts in facts_by_lang.items():
         descriptions[lang] = f"{facts.architecture}, {facts.dtype}, {facts.first_token}"
         descriptions[lang] += f", with own code {facts.code}" if facts.code else ""
-        if descriptions[lang] != descriptions[first]:
+    for lang, description in descriptions.items():
+        if description != descriptions[first_lang]:
             raise UserError(
-                f"{directory}: {first} is {descriptions[first]} and {lang} is "
-                f"{descriptions[lang]}; expected one model with checkpoints of one kind. Name them "
+                f"{directory}: {first_lang} is {descriptions[first_lang]} and {lang} is "
+                f"{description}; expected one model with checkpoints of one kind. Name them "
                 "one by one."
             )
     for lang, facts in facts_by_lang.items():
@@ -210,38 +219,6 @@ def _facts_of_languages(directory: Path, folders: Sequence[Path], choice: UserCh
     # The memory must suffice for each language, so all sizes are the largest.
     largest = max(facts_by_lang.values(), key=lambda facts: facts.parameters or 0)
     return replace(largest, file_gb=max(facts.file_gb for facts in facts_by_lang.values()))
-
-
-def _notes_on_words(path: Path) -> tuple[str, ...]:
-    """Return warnings about an n-gram file with words that cannot match the words of sentences."""
-    _unk, _end, *vocabulary = read_vocabulary(path)
-    unmatched = []  # words such as "don't", which sentences have as two words
-    for word in vocabulary:
-        pieces = [piece for piece, _ in split_words(word)]
-        if pieces != [word]:
-            unmatched.append(word)
-    notes, of_all = [], f"of the {len(vocabulary):,} words of {path.name}"
-    if len(unmatched) > 0.05 * len(vocabulary):
-        notes.append(
-            f"{len(unmatched):,} {of_all}, such as {unmatched[0]!r}, never match, because "
-            "sentences are split into words and punctuation marks; unknown words are <unk>."
-        )
-    # Words in scripts with two cases. Georgian capitals do not count: no sentence begins with one,
-    # and title() makes none.
-    cased = [word for word in vocabulary if word.title() != word or word.lower() != word]
-    counts = {
-        "a capital": sum(word.lower() != word for word in cased),
-        "a small letter": sum(word.upper() != word for word in cased),
-    }
-    for letter, number in counts.items():
-        if len(cased) >= max(10, len(vocabulary) / 2) and number <= 0.01 * len(cased):
-            verb = "have" if number > 1 else "has"
-            notes.append(
-                f"{number or 'None'} {of_all} {verb} {letter}, so words of sentences with one "
-                "count as <unk> (the report card has the share of unknown words); name a model of "
-                "text that is written like the sentences."
-            )
-    return tuple(notes)
 
 
 def _resolve_path(
@@ -272,25 +249,25 @@ def _resolve_path(
     else:
         folder = folders[0] if folders else path
         facts = facts_of(folder, choice)
-        # A checkpoint of ours in RUN/eng is named after its run: RUN-eng.
+        # A checkpoint of ours in RUN/eng is called RUN-eng: the last two components become one.
         if (folder / FILE_NAME).exists() and path.name == facts.scope:
             components = (*components[:-2], f"{path.parent.name}-{path.name}")
         path = folder
-    notes = _notes_on_words(path) if path.is_file() and facts.architecture == "ngram" else ()
+    notes = notes_on_words(path) if path.is_file() and facts.architecture == "ngram" else ()
     languages = ",".join(folder.name for folder in folders) if has_languages else facts.scope
     columns = {} if languages == "multi" else {"scope": "monolingual", "languages": languages}
-    # A checkpoint of ours has code to which another user may have consented.
+    # Another user may have made the checkpoint, and consented to its code; this user must too.
     if facts.code:
         require_consent(facts.code, argument, trusted)
     # Snakemake runs in the repository, so paths in it can be relative.
     inside = path.is_relative_to(REPOSITORY)
     address = f"./{path.relative_to(REPOSITORY)}" if inside else str(path)
-    hf_id = address.replace("{", "{{").replace("}", "}}") + (PER_LANGUAGE if has_languages else "")
+    hf_id = _with_doubled_braces(address) + (PER_LANGUAGE if has_languages else "")
     return replace(_from_facts(argument, facts, hf_id, components, overrides, columns), notes=notes)
 
 
 def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedModel:
-    """Let a local model of one language run on all ``requested`` ones; a note names the others."""
+    """Run a local model of one language on all ``requested`` ones; note languages new to it."""
     row = model.row
     has_one_language = (
         is_local(row.hf_id) and row.scope == "monolingual" and not row.hf_id.endswith(PER_LANGUAGE)
@@ -383,7 +360,7 @@ def resolve_model(
         if not row.hf_id and not row.recipe:
             why = row.note or "nobody says where"
             raise UserError(f"model {argument!r} of the catalogue is not available: {why}.")
-        # Without papers, so that the model is run on every benchmark.
+        # A row with papers is run on their benchmarks only, but the user chooses the benchmarks.
         row = _row({**row.model_dump(), "papers": ()}, overrides, argument)
         return ResolvedModel(argument, row, (row.name,), True, row.revision)
     # A model's directory or file may be named without "./".
@@ -427,26 +404,37 @@ def resolve_models(
             f"--run-model-code names {unused[0]}, and no model named here has code of its own with "
             f"that digest; {SHOW} shows the digest of each."
         )
-    # {(address, revision): model}; a branch or tag and its commit are two keys of a model.
+    _refuse_duplicates(models)
+    return _with_names(models, {name for name, row in catalogue.items() if row.papers})
+
+
+def _refuse_duplicates(models: Sequence[ResolvedModel]) -> None:
+    """Raise UserError if two of the models have a common key."""
     model_by_key: dict[tuple[str, str], ResolvedModel] = {}
     for model in models:
-        row, address, revision = model.row, model.row.hf_id or model.row.name, ""
-        if is_local(row.hf_id):
-            address = str((REPOSITORY / Path(row.hf_id).expanduser()).resolve())
-        elif row.hf_id:
-            revision = model.revision
-        keys = [(address, revision), (address, row.revision)]
-        if model.in_catalogue:
-            # NAME@REVISION keeps its name, so two revisions cannot be told apart.
-            keys.append((row.name, ""))
-        for key in keys:
+        for key in _keys(model):
             earlier = model_by_key.setdefault(key, model)
             if earlier is not model:
                 names = ""
                 if earlier.argument != model.argument:
                     names = f" (as {earlier.argument!r} and as {model.argument!r})"
                 raise UserError(f"model {model.argument!r} is named twice{names}; name it once.")
-    return _with_names(models, {name for name, row in catalogue.items() if row.papers})
+
+
+def _keys(model: ResolvedModel) -> list[tuple[str, str]]:
+    """Return (address, revision), in all spellings that mean the model.
+
+    ``owner/name@v1`` has ("owner/name", "v1") and ("owner/name", COMMIT). A path has its absolute
+    path. ``gpt2`` of the catalogue also has ("gpt2", ""), and so has ``gpt2@v1``: both would have
+    the name gpt2 in the results, so only one of them can be evaluated.
+    """
+    row, address, revision = model.row, model.row.hf_id or model.row.name, ""
+    if is_local(row.hf_id):
+        address = str((REPOSITORY / Path(row.hf_id).expanduser()).resolve())
+    elif row.hf_id:
+        revision = model.revision
+    keys = [(address, revision), (address, row.revision)]
+    return [*keys, (row.name, "")] if model.in_catalogue else keys
 
 
 def _with_names(models: Sequence[ResolvedModel], taken: Collection[str]) -> list[ResolvedModel]:
@@ -457,7 +445,9 @@ def _with_names(models: Sequence[ResolvedModel], taken: Collection[str]) -> list
     """
     used = {*taken, *(model.row.name for model in models if model.in_catalogue)}
     labels = {model.row.label for model in models if model.in_catalogue}
-    depths = [1] * len(models)  # number of components in the name of each model
+    # Begin with one component for each name. Add one to each name that another model has, until no
+    # name is ambiguous, or has all components of its model.
+    depths = [1] * len(models)
     while True:
         tails = [model.components[-depth:] for model, depth in zip(models, depths, strict=True)]
         names = [_slug("-".join(tail)) for tail in tails]

@@ -7,9 +7,11 @@ is a campaign: ``write_campaign`` writes its file, which names models, benchmark
 ``config/`` with all models, languages and data files that campaigns choose from.
 """
 
+import filecmp
 import logging
 import os
 import re
+import shutil
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -137,6 +139,20 @@ def folders_outside(names: Iterable[str]) -> list[Path]:
     """Return the folders of the named benchmarks that are declared outside the repository."""
     folders = (papers()[name].folder for name in names if name in papers())
     return [path for path in folders if path and not as_setting(path).startswith("config/")]
+
+
+def copy_into(files: Sequence[Path], folder: Path) -> None:
+    """Copy files into a folder, and delete all others in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = {file.name for file in files}
+    for path in folder.iterdir():
+        if path.name not in names:
+            path.unlink()
+    for file in files:
+        copy = folder / file.name
+        # An equal copy keeps its modification time, so that Snakemake reruns no rule.
+        if file.is_file() and not (copy.exists() and filecmp.cmp(file, copy, shallow=False)):
+            shutil.copyfile(file, copy)
 
 
 def write_campaign(settings: Mapping[str, Any], path: Path) -> bool:

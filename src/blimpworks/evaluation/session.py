@@ -6,9 +6,7 @@ Snakemake, and prints the report card. Defaults come from a template, which is a
 choice of data: ``released`` (downloaded test sets) or ``embedded`` (data of the repository).
 """
 
-import filecmp
 import os
-import shutil
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import chdir, suppress
 from dataclasses import dataclass, field, replace
@@ -48,10 +46,12 @@ SETTINGS_NAME = "the evaluation"
 """Name of the settings in messages, as long as they are in no file."""
 TEMPLATES = "config/evaluation"
 """Folder of templates: a campaign for each choice of data."""
-LARGE = 0.5
-"""Size of a model with which two cores score 1,000 sentences in half a minute [10⁹ parameters]."""
+FULL_SHARD_SIZE = 0.5
+"""Largest model that gets full shards without GPU [10⁹ parameters]: two cores then score the 1,000
+sentences of a shard in half a minute. Progress is shown and saved after each shard."""
 AUTO, EMBEDDED, RELEASED = "auto", "embedded", "released"
-"""Choices of data; ``auto`` is ``released`` with a mirror or a network, else ``embedded``."""
+"""Choices of data; ``auto`` is ``released`` with a mirror or a network, else ``embedded``. As the
+choice of an engine, ``auto`` is the fastest that can run the model."""
 DECLARED = "declared"
 """Folder in an evaluation for benchmarks of the suite whose files the user has."""
 FOLDER = "evaluations"
@@ -65,9 +65,10 @@ def enter_repository() -> None:
             f"{REPOSITORY} has no workflow/Snakefile; evaluations need the whole repository. "
             "Clone it, and install it there with `pip install -e .`."
         )
-    declare(request.folders_outside(papers()))  # before the change, which alters relative paths
+    # Register the user's benchmarks by absolute paths; relative ones are wrong after the change.
+    declare(request.folders_outside(papers()))
     os.chdir(REPOSITORY)
-    read_anew()
+    read_anew()  # now also the benchmarks that the repository declares
 
 
 def check_settings(settings: Mapping[str, Any]) -> Layout:
@@ -89,11 +90,15 @@ def _why_not_run(settings: Mapping[str, Any], benchmark: str) -> str:
     return "; ".join(f"{model}: {obstacle}" for model, obstacle in obstacles.items())
 
 
-def shorten_shards(settings: dict[str, Any], layout: Layout) -> Layout:
-    """Save answers after every second batch (of half a minute on a CPU); return the new layout."""
+def shorten_answer_shards(settings: dict[str, Any], layout: Layout) -> Layout:
+    """Let each shard have the answers of two batches; return the new layout.
+
+    Answers are saved after each shard. A batch takes half a minute on a CPU.
+    """
     generations = (find_benchmark(name).generation for name in layout.campaign.benchmarks)
     for generation in filter(None, generations):
-        # Follow a path such as "prompts.generation"; copy each level, as the template has it too.
+        # ``generation.setting`` is a path in the settings, such as "prompts.generation". Copy each
+        # dictionary on it, because the template shares them.
         options = settings
         for key in generation.setting.split("."):
             options[key] = {**options.get(key, {})}
@@ -102,25 +107,13 @@ def shorten_shards(settings: dict[str, Any], layout: Layout) -> Layout:
     return check_settings(settings)
 
 
-def copy_into(files: Sequence[Path], folder: Path) -> None:
-    """Copy files into a folder, and delete all others in it.
-
-    A copy with equal content keeps its modification time, so that Snakemake reruns no rule.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    names = {file.name for file in files}
-    for path in folder.iterdir():
-        if path.name not in names:
-            path.unlink()
-    for file in files:
-        copy = folder / file.name
-        if file.is_file() and not (copy.exists() and filecmp.cmp(file, copy, shallow=False)):
-            shutil.copyfile(file, copy)
-
-
 @dataclass
 class Evaluation:
-    """An evaluation: the user's options, and the models and notes that a run adds."""
+    """An evaluation: the user's options, and the models and notes that a run adds.
+
+    Steps of ``run``: ``resolve`` finds the models, ``add_local_tasks`` adds benchmarks, and
+    ``prepare`` calls ``choose_data``, ``choose_languages`` and ``choose_benchmarks`` in this order.
+    """
 
     data: str = AUTO
     """Name of a template, or ``auto``."""
@@ -133,7 +126,7 @@ class Evaluation:
     mirror: Path | None = None
     sensitivity: bool = False
     """Whether to score also with other tokens before a sentence than the model's own."""
-    engine: str = "auto"
+    engine: str = AUTO
     scoring: Mapping[str, Any] = field(default_factory=dict)
     """Settings of scoring that the user sets, as in a campaign."""
     overrides: Mapping[str, str] = field(default_factory=dict)
@@ -151,9 +144,9 @@ class Evaluation:
     trusted: Collection[str] = ()
     """Digests of code in models' repositories that may run."""
     checkpoints: str | None = None
-    """Shell pattern, such as ``chck_*M``, of checkpoints that are run in place of their model."""
+    """Shell pattern of checkpoints to evaluate instead of the model itself, such as ``chck_*M``."""
 
-    # Set by the steps of a run:
+    # Set by the steps of ``run``:
     models: list[ResolvedModel] = field(default_factory=list)
     template: dict[str, Any] = field(default_factory=dict)
     """Settings of the template for the chosen data."""
@@ -203,28 +196,34 @@ class Evaluation:
         }
         if {*settings["benchmarks"]} - {*template["benchmarks"]}:
             settings.pop("description", None)  # it describes the benchmarks of the template
-        scoring = {**template.get("scoring", {})}
+        optional = {
+            "declared": [*map(request.as_setting, request.folders_outside(settings["benchmarks"]))],
+            "mirror": None if self.mirror is None else request.as_setting(self.mirror),
+            "limit": self.limit,
+            "scoring": self._scoring_settings(),
+            "report_card": self._card_settings(),
+            "run_model_code": {m.row.name: m.facts.code for m in self.models if m.facts.code},
+        }
+        return settings | {k: value for k, value in optional.items() if value not in (None, [], {})}
+
+    def _scoring_settings(self) -> dict[str, Any]:
+        """Return the template's settings of scoring, changed by machine, suite and user."""
+        scoring = {**self.template.get("scoring", {})}
         billions = max((model.row.parameters or 0 for model in self.models), default=0)
-        if billions > LARGE and self.profile is None and not this_machine().gpus_gb:
-            # Progress is shown and saved after each shard, so a slow model needs short ones.
-            scoring["shard"] = max(20, round(1000 * LARGE / billions))
+        if billions > FULL_SHARD_SIZE and self.profile is None and not this_machine().gpus_gb:
+            scoring["shard"] = max(20, round(1000 * FULL_SHARD_SIZE / billions))
+        first_token = None if self.suite is None else read_suite(self.suite).first_token
+        if first_token is not None and "first_token" not in self.overrides:
+            scoring["first_token"] = first_token
+        return merged(scoring, self.scoring)
+
+    def _card_settings(self) -> dict[str, Any]:
         card: dict[str, Any] = {"sensitivity": True} if self.sensitivity else {}
         if self.suite is not None:
             card["suite"] = self.suite
             if self.checkpoints is not None:
                 card["curves"] = True
-            first_token = read_suite(self.suite).first_token
-            if first_token is not None and "first_token" not in self.overrides:
-                scoring["first_token"] = first_token
-        optional = {
-            "declared": [*map(request.as_setting, request.folders_outside(settings["benchmarks"]))],
-            "mirror": None if self.mirror is None else request.as_setting(self.mirror),
-            "limit": self.limit,
-            "scoring": merged(scoring, self.scoring),  # the user's settings come last
-            "report_card": card,
-            "run_model_code": {m.row.name: m.facts.code for m in self.models if m.facts.code},
-        }
-        return settings | {k: value for k, value in optional.items() if value not in (None, [], {})}
+        return card
 
     def listing(self) -> str:
         """Return the text of ``--list``: benchmarks, languages, numbers of items, files on disk."""
@@ -274,7 +273,7 @@ class Evaluation:
         for model in models:
             engine, notes, facts = self.engine, model.notes, model.facts
             if facts.code:
-                # "auto" would be the fastest engine, which may not run a model's code.
+                # By "auto", ``choose_engine`` means the fastest, which may not run the code.
                 engine = model.row.engine if engine == AUTO else engine
                 notes += (f"{model.row.label} runs code of its own: {facts.code}.",)
             row = choose_engine(model.row, engine, machine)
@@ -316,7 +315,10 @@ class Evaluation:
         return layout
 
     def choose_languages(self, settings: dict[str, Any]) -> None:
-        """Use all languages of the named benchmarks; models to train need those of the template."""
+        """Use all languages of the named benchmarks, or note why some are left out.
+
+        Languages outside the template have no training text: if a model is trained, leave them out.
+        """
         campaign = check_campaign(settings, SETTINGS_NAME)
         languages, unpinned = request.languages_of_benchmarks(campaign)
         if unpinned:
@@ -360,22 +362,19 @@ class Evaluation:
         if self.suite is not None and "first_token" in self.overrides:
             self.notes.append("The suite's printed numbers may have another first token.")
         elif self.suite is not None and "first_token" in settings.get("scoring", {}):
-            # In the lines on models (``described``), the suite's first token replaces the model's.
-            start = f"as the suite has it ({settings['scoring']['first_token']})"
-            for number, model in enumerate(self.models):
-                if model.row.architecture == "causal":
-                    self.models[number] = replace(model, facts=replace(model.facts, start=start))
+            self._show_first_token(settings["scoring"]["first_token"])
         # The table has the repository's models too, because the report card ranks ours among them.
         rows = dict(request.repository_catalogue().models)
         rows.update((model.row.name, model.row) for model in self.models)
         table = folder / request.MODELS_FILE
         earlier_text = table.read_text(encoding="utf-8") if table.exists() else None
         request.write_models(rows.values(), table)
-        # The checks read the table. If they fail, it must again fit an earlier campaign file.
+        # ``choose_benchmarks`` reads the table. If it refuses the settings, restore the earlier
+        # table, because the earlier campaign file stays and needs it.
         try:
             layout = self.choose_benchmarks(settings)
             if self.profile is None and not this_machine().gpus_gb:
-                layout = shorten_shards(settings, layout)
+                layout = shorten_answer_shards(settings, layout)
         except UserError:
             if earlier_text is None:
                 table.unlink()
@@ -388,6 +387,13 @@ class Evaluation:
                 f"{campaign_file} had other settings before; existing scores are used again."
             )
         return layout
+
+    def _show_first_token(self, first_token: str) -> None:
+        """Let ``described``, the lines on models, show the suite's first token, not the model's."""
+        start = f"as the suite has it ({first_token})"
+        for number, model in enumerate(self.models):
+            if model.row.architecture == "causal":
+                self.models[number] = replace(model, facts=replace(model.facts, start=start))
 
     def add_local_tasks(self, folder: Path) -> None:
         """Add the suite's tasks on the user's own data to the benchmarks, and note missing data.
@@ -408,7 +414,9 @@ class Evaluation:
                 continue
             files = [*(self.suite_data / task.local).iterdir()]
             benchmark_folder = folder / DECLARED / task.benchmark
-            copy_into([*files, declarations / task.benchmark / DECLARATION], benchmark_folder)
+            request.copy_into(
+                [*files, declarations / task.benchmark / DECLARATION], benchmark_folder
+            )
             declare([benchmark_folder])
             self.benchmarks = tuple(dict.fromkeys((*self.benchmarks, task.benchmark)))
         if not {task.benchmark for task in suite.tasks} & {*self.benchmarks}:

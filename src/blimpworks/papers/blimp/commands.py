@@ -1,4 +1,7 @@
-"""Declare BLiMP's commands; one without a body calls the function named in its decorator."""
+"""Declare BLiMP's commands. Those without body call the function that ``calls=`` names.
+
+``blimpworks.commands.declare`` explains the other arguments of ``command``, such as ``cheap``.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,7 @@ BLIMP = "blimpworks.papers.blimp"
 
 @command(calls=f"{BLIMP}.items.build:build_items", packages=shared.ARROW, notes="pairs")
 def build_blimp_items(
-    files: list[Path] = argument("Files of pairs, called as paradigms."),
+    files: list[Path] = argument("Files of pairs, each named after its paradigm."),
     output: Path = written("Items table to write."),
     pairs: int = option("Pairs that each file must have.", min=1),
     most: int | None = option("Largest number of pairs of a paradigm.", default=None, min=1),
@@ -25,7 +28,7 @@ def build_blimp_items(
 
 @command(f"{BLIMP}.items.generate:generate_paradigms")
 def generate_blimp(
-    declarations: list[Path] = argument("Paradigms, as declared."),
+    declarations: list[Path] = argument("Declarations of paradigms."),
     lexicon: Path = option("Directory of the lexicon."),
     output: list[Path] = option("File to write, one for each paradigm."),
     pairs: int = option("Distinct pairs of each.", min=1),
@@ -97,7 +100,7 @@ def bin_accuracies(
     benchmark: str = shared.BENCHMARK,
     method: str = shared.METHOD,
     output: Path = shared.OUTPUT,
-    bins: int = option("Bins of each factor, at most.", min=2),
+    bins: int = option("Largest number of bins of a factor.", min=2),
     items: Path | None = shared.SAMPLED,
 ) -> None:
     """Compute accuracy by length, perplexity, probability and confidence of pairs, in bins."""
@@ -106,9 +109,11 @@ def bin_accuracies(
 @command(calls=f"{BLIMP}.analysis:fit_curves", packages=shared.MODELLING, notes="terms", cheap=True)
 def fit_curves(
     accuracies: Path = argument("Accuracies table."),
-    curves: dict[str, Any] = json_option("Tokens of models by row and model, as JSON."),
+    curves: dict[str, Any] = json_option(
+        "Numbers of training tokens, {row of models.tsv: {model: tokens}}, as JSON."
+    ),
     method: str = shared.METHOD,
     output: Path = shared.OUTPUT,
     humans: Path | None = option("Accuracies table with humans.", default=None),
 ) -> None:
-    """Fit the accuracy of models trained on samples on the logarithm of their size."""
+    """Fit accuracy by the logarithm of the number of tokens on which the models were trained."""

@@ -31,8 +31,8 @@ def count_sets(
         "Released files, as LANG=PATH.",
         parser=of_language,
         use=Use(
-            reads=lambda sets, _arguments: [file.path for file in sets],
-            records=lambda _name, sets: {"languages": [file.lang for file in sets]},
+            inputs_from=lambda sets, _arguments: [file.path for file in sets],
+            parameters_from=lambda _name, sets: {"languages": [file.lang for file in sets]},
         ),
     ),
     output: Path = shared.OUTPUT,

@@ -83,8 +83,8 @@ def count_lmentry_prompts(
         metavar="<lang=path>",
         parser=of_language,
         use=Use(
-            reads=lambda files, _: [path for _, path in files],
-            records=lambda name, files: {name: sorted({lang for lang, _ in files})},
+            inputs_from=lambda files, _: [path for _, path in files],
+            parameters_from=lambda name, files: {name: sorted({lang for lang, _ in files})},
         ),
     ),
 ) -> None:
@@ -126,7 +126,7 @@ def annotation_sheet(
     prompts: Path = option("Prompts table of the language."),
     answers: list[Path] = option(
         "Answers table, MODEL/LANG.parquet; repeatable.",
-        use=Use(reads=READ.reads, passes=lambda paths, _: _answers_by_model(paths)),
+        use=Use(inputs_from=READ.inputs_from, convert=lambda paths, _: _answers_by_model(paths)),
     ),
     sheet: Path = written("Sheet to write, CSV."),
     key: Path = written("Key of the sheet to write; not for annotators."),
@@ -146,7 +146,9 @@ def read_annotations(
     keys: list[Path] = option("Key of a sheet; repeatable.", "--key"),
     judgements: Path = option(
         "Directory of judgements, MODEL/LANG.parquet.",
-        use=Use(reads=lambda root, arguments: each_once(tables_below(root, arguments["models"]))),
+        use=Use(
+            inputs_from=lambda root, arguments: each_once(tables_below(root, arguments["models"]))
+        ),
     ),
     models: str = shared.EVALUATED,
     output: Path = shared.OUTPUT,

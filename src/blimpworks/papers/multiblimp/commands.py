@@ -27,7 +27,9 @@ ANALYSIS = "blimpworks.papers.multiblimp.analysis"
 STAGE = "Settings of this stage, as JSON."
 OPTIONS = settings(MultiblimpOptions, STAGE)
 # An option of names between commas; the record has its text, and the function gets the names.
-LIST_OF_NAMES = Use(records=lambda name, text: {name: text}, passes=lambda text, _all: listed(text))
+LIST_OF_NAMES = Use(
+    parameters_from=lambda name, text: {name: text}, convert=lambda text, _all: listed(text)
+)
 SPECIAL = option("Treatments of the language's spelling, comma-separated.", use=LIST_OF_NAMES)
 FREQUENCIES = option("Frequencies table.", default=list)
 stage = partial(command, pandas=False)  # pandas takes a second to import
@@ -145,7 +147,7 @@ def fit_margins(
     items: Path = option(
         "Directory of items tables, LANG.parquet.",
         use=Use(
-            reads=lambda items, arguments: dict.fromkeys(
+            inputs_from=lambda items, arguments: dict.fromkeys(
                 items / f"{lang}.parquet"
                 for _, lang, _ in tables_below(arguments["scores"], arguments["models"])
             )

@@ -14,7 +14,7 @@ URBLIMP = "blimpworks.papers.urblimp"
 def build_urblimp_items(
     rules: Path = argument(
         "Directory of a language's pack and rules.",
-        use=Use(reads=lambda folder, _arguments: sorted(folder.glob("*.yaml"))),
+        use=Use(inputs_from=lambda folder, _arguments: sorted(folder.glob("*.yaml"))),
     ),
     lang: str = shared.LANG,
     tokens: Path = option("Tokens table of the language."),
