@@ -23,8 +23,8 @@ from blimpworks.tables import COMPARISONS, JUDGEMENTS, read_table, write_rows
 log = logging.getLogger(__name__)
 
 EXACT_BELOW = 25
-"""With fewer discordant items than this, the variant ``corrected`` uses McNemar's exact test. An
-item is discordant if just one of two models is right."""
+"""Fewest discordant items for which the variant ``corrected`` uses chi-squared; for fewer, it uses
+the exact test. An item is discordant if just one of two models is right."""
 KEY = ["item_id", "paradigm"]
 """Columns that identify an item; some items are in two paradigms."""
 
