@@ -96,7 +96,7 @@ def test_what_is_compared_by_default_every_model_can_have(architecture):
     options = ParityOptions()
     compared = comparison_of(architecture, options.reference, options.variants)
     for name in (compared.reference, *compared.variants):
-        assert parse_variant(name).obstacle(architecture, {}) is None
+        assert parse_variant(name).why_impossible(architecture, {}) is None
 
 
 def test_what_is_named_is_compared():
@@ -182,7 +182,7 @@ def test_seconds_are_of_a_run_that_scored_the_same_sample(tmp_path, monkeypatch)
     record.write_text('{"started": "2026-01-01T00:00:00", "ended": "2026-01-01T00:00:09"}')
     monkeypatch.setattr(variants, "sidecar_path", lambda _: record)
     parsed, pythons = parse_variant("kenlm"), {"kenlm": "python"}
-    monkeypatch.setattr(variants.Variant, "obstacle", lambda *_: None)
+    monkeypatch.setattr(variants.Variant, "why_impossible", lambda *_: None)
     seconds = []
     for sentences in (["a b"], ["a b"], ["a b", "c d"]):
         items = tiny.write_items(tmp_path / "items", [(text, "x") for text in sentences])

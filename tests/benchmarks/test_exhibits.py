@@ -14,7 +14,7 @@ from scipy.stats import pearsonr, spearmanr
 
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.benchmarks.accuracies import MODEL_PERPLEXITIES
-from blimpworks.benchmarks.exhibits import REQUIREMENTS, specs_of, view
+from blimpworks.benchmarks.exhibits import REQUIREMENTS, formulas, specs_of
 from blimpworks.benchmarks.exhibits.heat_maps import SMALL
 from blimpworks.benchmarks.exhibits.judgements import MOST_ITEMS, hardest
 from blimpworks.campaign.paper import FORMATS
@@ -520,7 +520,7 @@ def test_people_stand_beside_models_and_are_correlated_with_them(campaigns, tmp_
     cell = cell_at(exhibit, "Pearson's r over phenomena", "Small")
     assert cell.value == pytest.approx(pearsonr(*(r["accuracy"] for r in whole)).statistic)
     same = pd.DataFrame({"a": [0.1, 0.1, 0.1], "b": [0.1, 0.2, 0.3]})
-    assert np.isnan(view.correlate(same, view.PEARSON))
+    assert np.isnan(formulas.correlate(same, formulas.PEARSON))
     assert cell_at(exhibit, "Pearson's r over paradigms", "Large").value == pytest.approx(1)
     assert "Ten people chose." in exhibit.caption
     assert not {column for _, column in exhibit.bold} & {"People"}

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 import blimpworks
-from blimpworks.benchmarks.exhibits.view import MATTHEWS
+from blimpworks.benchmarks.exhibits.formulas import MATTHEWS
 from blimpworks.cli import run_here
 from blimpworks.errors import UserError
 from blimpworks.exhibits import formulas

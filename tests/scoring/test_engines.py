@@ -196,7 +196,7 @@ def test_near_ties_of_a_campaign_follow_the_format_that_a_model_is_run_in():
     ],
 )
 def test_a_variant_asks_for_what_its_name_says(variant, architecture, reason):
-    result = parse_variant(variant).obstacle(architecture, {})
+    result = parse_variant(variant).why_impossible(architecture, {})
     assert result is None if reason is None else reason in result
 
 

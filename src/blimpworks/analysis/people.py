@@ -19,9 +19,9 @@ from scipy.optimize import OptimizeWarning, curve_fit
 from blimpworks.scoring.tokens import Floats
 
 FEWEST = 3
-"""Number of ages and of checkpoints that a curve needs, and of words that a correlation needs."""
+"""Fewest points for a curve; a correlation needs as many checkpoints, and as many words."""
 PARAMETERS = 4
-"""Number of a sigmoid's parameters: an unbounded fit needs at least as many points."""
+"""Number of parameters of ``_sigmoid``: without bounds, SciPy fits no curve to fewer points."""
 KNOWN_BY = 0.5
 """Share of children who know a word at its age of acquisition."""
 
@@ -68,31 +68,33 @@ def age_of_acquisition(ages: Floats, shares: Floats) -> float | None:
 def training_of_acquisition(training: Floats, surprisals: Floats, chance: float) -> float | None:
     """Return log10(1 + amount of training) after which a model knows a word.
 
-    The word's surprisal is then midway between ``chance`` and its smallest value. ``training`` [n]
-    are the numbers in checkpoints' names, never falling; ``surprisals`` [n] are in nats. None if no
-    curve can be fitted, or it does not reach the middle between the first and last checkpoint.
+    The word's surprisal is then midway between ``chance``, the surprisal of a word by guessing, and
+    its smallest value. ``surprisals`` [n] and ``chance`` are in nats. ``training`` [n] are the
+    checkpoints' amounts of training, in ascending order. None if no curve can be fitted, or it
+    reaches that surprisal before the first or after the last checkpoint.
     """
     if len(surprisals) < PARAMETERS:
         return None
-    steps = np.log10(training + 1)
+    log_training = np.log10(training + 1)
+    midway = (chance + surprisals.min()) / 2
     # Surprisals are negated, because ``_crossing`` needs a rising curve.
-    start = [np.ptp(surprisals), 1.0, steps.mean(), -surprisals.max()]
-    return _crossing(steps, -surprisals, -(chance + surprisals.min()) / 2, p0=start)
+    start = [np.ptp(surprisals), 1.0, log_training.mean(), -surprisals.max()]
+    return _crossing(log_training, -surprisals, -midway, p0=start)
 
 
 DRAWS = 1000
 """Bootstrap samples for an interval."""
 
 
-def _unexplained(products: Floats, terms: int) -> Floats:
-    """Return the sum of squared residuals [samples] of regressions by least squares.
+def _unexplained(gram: Floats, width: int) -> Floats:
+    """Return the sum of squared residuals [samples] of a regression by least squares.
 
-    ``products`` [samples, columns, columns] are X'X of tables X [rows, columns], which least
-    squares need in place of X. The last column is predicted from the first ``terms`` columns.
+    The regression predicts the last column of a table X [rows, columns] from its first ``width``
+    columns. It needs only ``gram`` [samples, columns, columns]: X'X of each sample.
     """
-    inputs, with_outcome = products[:, :terms, :terms], products[:, :terms, -1]
-    weights = np.linalg.pinv(inputs, rcond=1e-10, hermitian=True) @ with_outcome[..., None]
-    return np.asarray(products[:, -1, -1] - (with_outcome * weights[..., 0]).sum(-1))
+    inputs, with_outcome = gram[:, :width, :width], gram[:, :width, -1]
+    coefficients = np.linalg.pinv(inputs, rcond=1e-10, hermitian=True) @ with_outcome[..., None]
+    return np.asarray(gram[:, -1, -1] - (with_outcome * coefficients[..., 0]).sum(-1))
 
 
 def explained_variance(
@@ -100,38 +102,43 @@ def explained_variance(
 ) -> dict[str, float]:
     """Return the share of the unexplained variance that a predictor explains, with 95 % interval.
 
-    ``outcomes`` are k columns of times [n, k]; the share is the mean over the columns. The first
-    regression has ``controls`` [n, c] and the products of each two controls (R²₀). The second also
-    has ``predictor`` [n] (R²). The share is (R² - R²₀) / (1 - R²₀), NaN if R²₀ is 1. The interval
-    is by bootstrap over ``groups`` [n] of dependent rows, such as sentences. No cell may be empty.
-    """
-    pairs = [controls[a] * controls[b] for a, b in combinations(controls, 2)]
-    terms = pd.concat([controls, *pairs, predictor, outcomes], axis=1).to_numpy(float)
-    # Standardised columns give the same shares, and no large numbers.
-    spread = terms.std(axis=0)
-    terms = (terms - terms.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    inputs, results = np.split(terms, [terms.shape[1] - outcomes.shape[1]], axis=1)
-    inputs = np.column_stack([np.ones(len(inputs)), inputs])  # with the intercept
+    ``outcomes`` [n, k] are k columns of times; the share is the mean over these columns.
 
-    # Weights [samples, groups]: how often a sample has a group. The first sample are the data, the
-    # others are drawn from its groups with replacement.
+    - The first regression has ``controls`` [n, c] and the product of each two controls (R²₀).
+    - The second regression also has ``predictor`` [n] (R²).
+    - The share is (R² - R²₀) / (1 - R²₀), NaN if R²₀ is 1.
+    - The interval is by bootstrap over ``groups`` [n] of dependent rows, such as sentences.
+
+    No cell may be empty.
+    """
+    interactions = [controls[a] * controls[b] for a, b in combinations(controls, 2)]
+    columns = pd.concat([controls, *interactions, predictor, outcomes], axis=1).to_numpy(float)
+    # Standardised columns give the same shares, and no large numbers.
+    spread = columns.std(axis=0)
+    columns = (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    inputs, results = np.split(columns, [columns.shape[1] - outcomes.shape[1]], axis=1)
+    inputs = np.column_stack([np.ones(len(inputs)), inputs])  # with the intercept
+    with_predictor, without_predictor = inputs.shape[1], inputs.shape[1] - 1
+
+    # How often a sample has a group [samples, groups]. Row 0 stands for the data themselves; the
+    # groups of the other samples are drawn with replacement.
     group_of_row, names = pd.factorize(groups)
     uniform = np.full(len(names), 1 / len(names))
     draws = np.random.default_rng(0).multinomial(len(names), uniform, size=DRAWS)
-    weights = np.vstack([np.ones(len(names)), draws])
+    times_in_sample = np.vstack([np.ones(len(names)), draws])
 
     shares = []  # [outcomes, samples]
-    for column in results.T:
+    for outcome in results.T:
         # The X'X of a sample is the weighted sum of X'X of the groups, which are computed once.
-        table = np.column_stack([inputs, column])
-        products_by_group = np.zeros((len(names), table.shape[1], table.shape[1]))
-        np.add.at(products_by_group, group_of_row, table[:, :, None] * table[:, None, :])
-        products = np.tensordot(weights, products_by_group, axes=1)
-        width = inputs.shape[1]  # the last term is the predictor
-        # If a sample of few groups leaves nothing to explain, the share is NaN.
+        table = np.column_stack([inputs, outcome])
+        gram_of_group = np.zeros((len(names), table.shape[1], table.shape[1]))
+        np.add.at(gram_of_group, group_of_row, table[:, :, None] * table[:, None, :])
+        gram = np.tensordot(times_in_sample, gram_of_group, axes=1)
+        # (R² - R²₀) / (1 - R²₀) = 1 - (1 - R²) / (1 - R²₀), and 1 - R² is in proportion to the
+        # squared residuals. If a sample of few groups leaves nothing to explain, the share is NaN.
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = 1 - _unexplained(products, width) / _unexplained(products, width - 1)
-        shares.append(np.clip(share, 0, 1))
+            ratio = _unexplained(gram, with_predictor) / _unexplained(gram, without_predictor)
+        shares.append(np.clip(1 - ratio, 0, 1))
 
     share_of_data, *shares_of_draws = np.mean(shares, axis=0)
     if np.isnan(share_of_data):

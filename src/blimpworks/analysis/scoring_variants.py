@@ -2,8 +2,11 @@
 
 ``parse_variant`` reads a name such as ``transformers:bfloat16:skip``: the engine transformers,
 numbers in bfloat16, and no score for the first token. ``score_variant`` runs ``blimpworks score``
-in another process and returns the table of scores, which ``parity`` compares. A start is what a
-model gets before a sentence, so that it can predict the first token: the setting ``first_token``.
+in another process and returns the table of scores; ``analysis.parity`` compares the tables of
+several variants.
+
+A start is the tokens before a sentence, from which a causal model predicts the first token. The
+setting ``first_token`` names it: ``bos``, ``token:<s>`` for a stated token, or ``skip`` for none.
 """
 
 import json
@@ -35,7 +38,8 @@ SHORT: dict[str, str] = {
     "sharing-always": "sharing=always",
     "sharing-never": "sharing=never",
 }
-"""{short form in names of variants: setting of scoring}; engines may add short forms."""
+"""{short form in names of variants: setting of scoring}, such as {"bfloat16": "dtype=bfloat16"}.
+Engines may add short forms."""
 
 REFUSAL_STATUS = 2
 """Exit status of a command after a UserError."""
@@ -55,7 +59,7 @@ class Variant(NamedTuple):
     settings: dict[str, Any]
     """Settings of scoring that the variant changes, as in a campaign."""
 
-    def obstacle(self, architecture: str, pythons: Mapping[str, str]) -> str | None:
+    def why_impossible(self, architecture: str, pythons: Mapping[str, str]) -> str | None:
         """Return why the variant cannot score models of an architecture here, or None.
 
         ``pythons`` are interpreters by engine, for engines that this interpreter lacks.
@@ -109,7 +113,7 @@ def parse_settings(texts: Sequence[str], engine: str, location: str) -> dict[str
 
 def parse_variant(name: str) -> Variant:
     """Parse a variant's name: engine, and settings after colons. Raises UserError if unknown."""
-    # A token, which may have colons, is the end: "<s>" of "vllm:float32:first_token=token:<s>".
+    # A stated token comes last, because it may have colons: "vllm:float32:first_token=token:<s>".
     head, _, token = name.partition(f":first_token={TOKEN}")
     engine, *texts = head.split(":")
     try:
@@ -125,8 +129,9 @@ def parse_variant(name: str) -> Variant:
 def expand_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
     """Replace ``ENGINE:starts`` among names of variants by a variant for each possible start.
 
-    A start is a value of ``first_token`` that the engine accepts or, for a causal model, a token
-    that the tokenizer could put first. Raises UserError for an engine that cannot run the model.
+    If the engine accepts any stated token, the possible starts are those that suit the model's
+    tokenizer (``candidates``); otherwise, those that the engine accepts. Raises UserError for an
+    engine that cannot run the model.
     """
     description, expanded = read_description(checkpoint), list[str]()
     for name in names:
@@ -134,15 +139,14 @@ def expand_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
         if setting != "starts":
             expanded.append(name)
             continue
-        policies = find_scorer(engine, description.architecture).first_token
-        # An engine that takes any token can run all starts that suit the tokenizer. The tokenizer
-        # is loaded with "skip", because it may lack the token that the checkpoint names as start.
-        if "token" in policies:
+        starts = [*find_scorer(engine, description.architecture).first_token]
+        if "token" in starts:
             from blimpworks.scoring.hub_loading import HubTokenizer
 
+            # A tokenizer that lacks the token of the checkpoint's start loads only with "skip".
             without_start = description.model_copy(update={"first_token": "skip"})
-            policies = (*candidates(HubTokenizer(checkpoint, without_start).hub),)
-        expanded += [f"{engine}:first_token={policy}" for policy in policies]
+            starts = [*candidates(HubTokenizer(checkpoint, without_start).hub)]
+        expanded += [f"{engine}:first_token={start}" for start in starts]
     return expanded
 
 
@@ -166,11 +170,12 @@ def score_variant(
     The engine runs in a separate process, by its interpreter in ``pythons``; sentences scored
     before are not scored again. ``trusted`` are digests of the model's own code that may run.
     Returns the table of scores, the engine's key (its name, version and settings), and the seconds
-    of loading the model and scoring ``items``. The seconds are None if ``items`` were not all
-    scored in one run, as after a larger sample. Raises Impossible if the variant cannot score the
+    of loading the model and scoring ``items``. The seconds are those of the first run below
+    ``output``, because later runs use stored scores. They are None if the first run failed, or was
+    of another engine, model or table of items. Raises Impossible if the variant cannot score the
     model, and UserError if scoring fails.
     """
-    reason = variant.obstacle(read_description(checkpoint).architecture, pythons)
+    reason = variant.why_impossible(read_description(checkpoint).architecture, pythons)
     if reason:
         raise Impossible(reason)
     folder = output / "variants" / re.sub(r"[^\w.=-]", "-", variant.name)
@@ -201,9 +206,7 @@ def score_variant(
     shards = Shards(manifest, folder / "shards")
     collect_scores(items, shards, table)
     engine_key = shards.described.engine
-    # Write the seconds of the first run only, as {run_key: seconds}: later runs do not score all
-    # sentences. For another engine, model or sample, the file has no entry.
-    seconds_file = folder / "seconds.json"
+    seconds_file = folder / "seconds.json"  # {run_key of the first run: its seconds}
     run_key = f"{engine_key} {sha256_of(checkpoint)} {sha256_of(items)}"
     if is_first_run:
         record = json.loads(sidecar_path(manifest).read_text(encoding="utf-8"))

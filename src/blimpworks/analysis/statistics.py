@@ -23,19 +23,20 @@ from blimpworks.tables import COMPARISONS, JUDGEMENTS, read_table, write_rows
 log = logging.getLogger(__name__)
 
 EXACT_BELOW = 25
-"""Number of pairs that only one of two models gets right, below which the corrected variant of
-McNemar's test is the exact binomial test."""
+"""Fewest discordant items for which the variant ``corrected`` uses chi-squared; for fewer, it uses
+the exact test. An item is discordant if just one of two models is right."""
 KEY = ["item_id", "paradigm"]
 """Columns that identify an item; some items are in two paradigms."""
 
 
 def mcnemar_p(only_a: int, only_b: int, exact_below: int = 0) -> float:
-    """Return McNemar's two-sided p, if only model a is right on ``only_a`` pairs, b on ``only_b``.
+    """Return McNemar's two-sided p for two models, a and b.
 
-    Pairs on which both are right or both wrong do not count. The test is exact for fewer than
-    ``exact_below`` pairs that count, else chi-squared with continuity correction. Jumelet et al.
-    (2025, section 7.1, footnote 7) do not name the form. Of three forms, only this
-    chi-squared gives the p-values of Tables B.2 (Albanian: 0.041) and 5.
+    Model a alone is right on ``only_a`` items, and model b alone on ``only_b`` items. If these
+    discordant items are fewer than ``exact_below``, the test is the exact binomial test. Otherwise
+    it is chi-squared with continuity correction. Jumelet et al. (2025, section 7.1, footnote 7) do
+    not say which test they use. Of the exact test and chi-squared with and without correction, only
+    chi-squared with correction gives the p-values of Tables B.2 (Albanian: 0.041) and 5.
     """
     if only_a == only_b:
         return 1.0
@@ -50,14 +51,16 @@ def compare(
 ) -> Iterator[dict[str, Any]]:
     """Yield comparisons of every two models, in both orders, over items that both have judged.
 
-    ``right`` and ``judged`` are [items, models]; ``exact_below`` is as for ``mcnemar_p``. A
-    comparison has two models, ``a`` and ``b``, as numbers of columns. Of the ``n`` items that both
-    models judged, model a alone is right on ``only_a``.
+    ``right`` and ``judged`` are [items, models]; ``exact_below`` is as for ``mcnemar_p``. In a
+    comparison, ``a`` and ``b`` are the column indices of two models. Of the ``n`` items that both
+    have judged, model a alone is right on ``only_a``, and model b alone on ``only_b``.
     """
-    good = (right & judged).astype(np.int64)
-    wrong = (~right & judged).astype(np.int64)
-    # Numbers of items [models, models]: only the first model is right, both are, both are judged.
-    only, both, n = good.T @ wrong, good.T @ good, judged.astype(np.int64).T @ judged
+    is_judged = judged.astype(np.int64)
+    is_right, is_wrong = is_judged * right, is_judged * ~right
+    # Numbers of items [first model, second model].
+    only = is_right.T @ is_wrong  # only the first model is right
+    both = is_right.T @ is_right  # both are right
+    n = is_judged.T @ is_judged  # both have judged the item
     for a, b in combinations(range(right.shape[1]), 2):
         if not n[a, b]:
             continue
@@ -85,8 +88,8 @@ def compare_models(
     """Write a table with a McNemar test for each two models; return the number of its rows.
 
     ``judgements``: (model, language, table of judgements); only judgements by ``method`` are used.
-    ``mcnemar``: ``published`` (chi-squared for any number of pairs) or ``corrected`` (exact below
-    ``EXACT_BELOW``). A tie that counts ½ in judgements is not right here. Raises UserError if
+    ``mcnemar``: ``published`` (chi-squared for any number of items) or ``corrected`` (exact below
+    ``EXACT_BELOW``). A tie, which counts ½ in judgements, counts as wrong here. Raises UserError if
     there are no tables, or a table is missing or malformed.
     """
     if not judgements:
@@ -96,7 +99,8 @@ def compare_models(
     for model, lang, path in judgements:
         frame = read_table(JUDGEMENTS, path, [*KEY, "method", "correct"]).to_pandas()
         chosen = frame[frame["method"] == method].astype({"paradigm": object})
-        # An item can have several rows in one table and one in another: match the first, second, …
+        # An item can have several rows: the nth row of one model is compared with the nth of
+        # another, if both have it.
         occurrence = chosen.groupby(KEY, observed=True).cumcount()
         languages.setdefault(lang, {})[model] = chosen.set_index([*KEY, occurrence])["correct"]
     exact_below = EXACT_BELOW if mcnemar == "corrected" else 0
@@ -185,10 +189,10 @@ LARGEST_DENOMINATOR = 10_000
 
 
 def implied_denominator(shares: ArrayLike, rounding: ArrayLike) -> int | None:
-    """Return the smallest denominator that all ``shares`` [k] can have; None above 10,000.
+    """Return the smallest n of which all ``shares`` [k] can be fractions; None above 10,000.
 
-    Shares are from 0 to 1, each rounded by at most ``rounding`` [k]: 0.33 and 0.67 with rounding
-    0.005 give 3. The true denominator may be a multiple of the result.
+    The shares 0.33 and 0.67 give 3, as they can be rounded ⅓ and ⅔. Shares are from 0 to 1, each
+    rounded by at most ``rounding`` [k], here 0.005. The true denominator may be a multiple of n.
     """
     values, largest_error = np.asarray(shares, float), np.asarray(rounding, float) + TOLERANCE
     for n in range(1, LARGEST_DENOMINATOR + 1):

@@ -354,7 +354,7 @@ class Declared(Declaration):
                     sources=lambda _campaign, _catalogue: self.sources_of(self.perplexities),
                 ),
             },
-            formulas=(f"{PACKAGE}.exhibits.view",),
+            formulas=(f"{PACKAGE}.exhibits.formulas",),
             commands=(f"{PACKAGE}.commands",),
             rules="declared_benchmarks.smk",
             folder=self.folder,

@@ -16,8 +16,10 @@ import pandas as pd
 from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
 from blimpworks.analysis.statistics import correlation_interval
 from blimpworks.benchmarks.accuracies import HUMAN
+from blimpworks.benchmarks.exhibits import formulas
 from blimpworks.benchmarks.exhibits import view as views
-from blimpworks.benchmarks.exhibits.view import PARADIGM, PEARSON, PEOPLE, SPEARMAN, View
+from blimpworks.benchmarks.exhibits.formulas import PARADIGM, PEARSON, PHENOMENON, SPEARMAN
+from blimpworks.benchmarks.exhibits.view import PEOPLE, View
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.shared import SOURCE, Place, Tables, best_of_each, read_plain, where_of
@@ -49,7 +51,7 @@ def _item_counts(view: View) -> dict[str, dict[str, str]]:
     models = [model for model in chain(*view.columns.values()) if model != HUMAN]
     for lang, phenomenon, row in view.row_keys():
         n = view.paradigm_rows(lang, phenomenon, ALL, models)["n"]
-        if lang in view.partial:  # it has no row over all items of a phenomenon
+        if lang in view.partial_languages:  # it has no row over all items of a phenomenon
             n = view.phenomenon_rows(lang, phenomenon, models).groupby("model")["n"].sum()
         text = "" if n.empty else f"{n.min()} to {n.max()}"
         counts[row] = {views.COUNT: str(n.min()) if n.nunique() == 1 else text}
@@ -111,7 +113,7 @@ class Baselines:
             if key in sums.index and sums["n"][key] == sums["n"].max():
                 n, value = int(sums["n"][key]), 100 * sums["correct"][key] / sums["n"][key]
                 text = views.number_text(value, ".1f")
-                yield Cell(row, name, value, text, views.baseline(key), "items", where, n=n)
+                yield Cell(row, name, value, text, formulas.baseline(key), "items", where, n=n)
 
     def described(self) -> dict[str, list[str]]:
         """Return names of baselines, and of languages without word frequencies, for a caption."""
@@ -125,7 +127,7 @@ class Baselines:
 
 FEWEST = 3
 """Fewest units of a correlation."""
-UNIT_NAMES = {PARADIGM: "paradigms", views.PHENOMENON: "phenomena"}
+UNIT_NAMES = {PARADIGM: "paradigms", PHENOMENON: "phenomena"}
 
 
 def correlations_with_people(view: View, lang: str) -> dict[str, list[Cell]]:
@@ -141,16 +143,16 @@ def correlations_with_people(view: View, lang: str) -> dict[str, list[Cell]]:
             rows_by_column[column] = select_rows(view.rows, where)
     accuracies: dict[str, dict[str, pd.DataFrame]] = {}  # {unit: {column: accuracies [unit, 2]}}
     for unit, (column, rows) in product(UNIT_NAMES, rows_by_column.items()):
-        accuracies.setdefault(unit, {})[column] = views.accuracies_by(rows, unit).dropna()
+        accuracies.setdefault(unit, {})[column] = formulas.accuracies_by(rows, unit).dropna()
     most_units = {unit: max(map(len, by_column.values())) for unit, by_column in accuracies.items()}
-    are_as_many = most_units[PARADIGM] == most_units[views.PHENOMENON]
+    are_as_many = most_units[PARADIGM] == most_units[PHENOMENON]
     cells: dict[str, list[Cell]] = {}
     for unit in [PARADIGM] if are_as_many else UNIT_NAMES:
         for coefficient, (column, rows) in product((PEARSON, SPEARMAN), rows_by_column.items()):
             key = f"{view.prefix(lang)}{coefficient} over {UNIT_NAMES[unit]}", column
-            formula = views.correlation(coefficient, unit)
+            formula = formulas.correlation(coefficient, unit)
             # In a partial language the table of accuracies has more units than the correlation.
-            is_partial = lang in view.partial
+            is_partial = lang in view.partial_languages
             if cell := correlation_cell(accuracies[unit][column], rows, key, formula, is_partial):
                 cells.setdefault(unit, []).append(cell)
     return cells
@@ -169,7 +171,7 @@ def correlation_cell(
     lists the units. Returns None for too few units, or if a model's accuracies are equal.
     """
     coefficient, n = formula.arguments["coefficient"], len(accuracies.dropna())
-    value = views.correlate(accuracies, coefficient) if n >= FEWEST else float("nan")
+    value = formulas.correlate(accuracies, coefficient) if n >= FEWEST else float("nan")
     if pd.isna(value):
         return None
     low, high = correlation_interval(value, n) if coefficient == PEARSON else (None, None)

@@ -22,8 +22,9 @@ from matplotlib.transforms import Bbox
 from blimpworks.benchmarks.accuracies import MODEL_PERPLEXITIES
 from blimpworks.benchmarks.exhibits import accuracies as acc
 from blimpworks.benchmarks.exhibits import view as views
+from blimpworks.benchmarks.exhibits.formulas import OF_PARADIGMS, PEARSON, SPEARMAN
 from blimpworks.benchmarks.exhibits.heat_maps import PERCENT, SMALL, Names, no_figure
-from blimpworks.benchmarks.exhibits.view import OF_PARADIGMS, PEARSON, PEOPLE, SPEARMAN, View
+from blimpworks.benchmarks.exhibits.view import PEOPLE, View
 from blimpworks.errors import UserError
 from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels

@@ -21,9 +21,11 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from seaborn.utils import relative_luminance
 
+from blimpworks.benchmarks.exhibits import formulas
 from blimpworks.benchmarks.exhibits import view as views
 from blimpworks.benchmarks.exhibits.accuracies import FEWEST, Baselines, blocks, correlation_cell
-from blimpworks.benchmarks.exhibits.view import PARADIGM, PEARSON, View, number_text
+from blimpworks.benchmarks.exhibits.formulas import PARADIGM, PEARSON
+from blimpworks.benchmarks.exhibits.view import View, number_text
 from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.fonts import HOUSE, families_for, has_bold, letters_of
@@ -290,8 +292,8 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
 def correlations(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Pearson's correlation of every two models over their common paradigms."""
     view = views.read_view(tables, labels)
-    accuracies = views.accuracies_by(view.rows, PARADIGM)
-    formula = views.correlation(PEARSON, PARADIGM)
+    accuracies = formulas.accuracies_by(view.rows, PARADIGM)
+    formula = formulas.correlation(PEARSON, PARADIGM)
     columns = [*view.columns]
     cells: list[Cell] = []
     for number, row in enumerate(columns):

@@ -20,7 +20,7 @@ from scipy.stats import t as student
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.analysis.statistics import correlation_interval
-from blimpworks.benchmarks.exhibits import describe, view
+from blimpworks.benchmarks.exhibits import describe, formulas, view
 from blimpworks.errors import UserError
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section, language_tag
@@ -169,10 +169,10 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
                 )
             judgement_filter = {**item[ITEM_KEY], "method": labels.method}
             judged = select_rows(of_items, judgement_filter)
-            n, margin = int(view.VERDICT_COUNT(judged)), mean_of("margin")
+            n, margin = int(formulas.VERDICT_COUNT(judged)), mean_of("margin")
             # Formula and text of the columns with numbers of the item.
             number_columns = {
-                MISTAKES: (view.WRONG, f"{view.WRONG(judged):.0f} of {n}"),
+                MISTAKES: (formulas.WRONG, f"{formulas.WRONG(judged):.0f} of {n}"),
                 MARGIN: (margin, view.number_text(margin(judged), ".2f")),
             }
             for item_row in rows_by_item[key]:
@@ -265,11 +265,11 @@ CORRELATION, ACCURACY_HEADING = "Matthews' correlation", "Accuracy"
 
 def _matthews_cells(judgements: pd.DataFrame, row: str, where: Filter) -> Iterator[Cell]:
     """Yield Matthews' correlation, accuracy and number of sentences; nothing without a verdict."""
-    count = view.VERDICT_COUNT
+    count = formulas.VERDICT_COUNT
     if n := int(count(judgements)):
-        value, share = view.MATTHEWS(judgements), ACCURACY(judgements)
+        value, share = formulas.MATTHEWS(judgements), ACCURACY(judgements)
         low, high = correlation_interval(value, n)
-        cell = Cell(row, CORRELATION, value, "", view.MATTHEWS, SOURCE, where, n, low, high)
+        cell = Cell(row, CORRELATION, value, "", formulas.MATTHEWS, SOURCE, where, n, low, high)
         yield view.with_interval(cell, ".2f")
         low, high = (100 * end for end in wilson(float(judgements["correct"].sum()), n))
         cell = Cell(row, ACCURACY_HEADING, share, "", ACCURACY, SOURCE, where, n, low, high)
@@ -287,19 +287,19 @@ def acceptability(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 FEWEST_RATED = 4
 """Fewest items with a rating for which a correlation is shown."""
-SPREAD = {view.PEARSON: 0.0, view.SPEARMAN: 0.5}
+SPREAD = {formulas.PEARSON: 0.0, formulas.SPEARMAN: 0.5}
 """Factor f in the variance of Fisher's z by coefficient: it is multiplied by 1 + f · r², since rank
 correlations vary more (Bonett and Wright 2000)."""
 
 
 def _rating_cells(judgements: pd.DataFrame, row: str, where: Filter, column: str) -> Iterator[Cell]:
     """Yield correlations of a column with ratings, and numbers of items with and without rating."""
-    if not int(view.VERDICT_COUNT(judgements)):
+    if not int(formulas.VERDICT_COUNT(judgements)):
         return
-    count, unrated = view.rated_count(column), view.UNRATED
+    count, unrated = formulas.rated_count(column), formulas.UNRATED
     n = int(count(judgements))
     for coefficient, spread in SPREAD.items():
-        formula = view.with_rating(coefficient, column)
+        formula = formulas.correlation_with_rating(coefficient, column)
         value = formula(judgements)
         if n >= FEWEST_RATED and not pd.isna(value):
             low, high = correlation_interval(value, n, 1 + spread * value**2)
@@ -322,15 +322,15 @@ def ratings(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 def _effect_cells(judgements: pd.DataFrame, row: str, where: Filter, effect: str) -> Iterator[Cell]:
     """Yield the mean of an effect with Student's interval, and the number of items, if any."""
-    values = view.effects_in(judgements, effect)
+    values = formulas.effects_in(judgements, effect)
     if n := len(values):
-        mean, formula = float(values.mean()), view.mean_effect(effect)
+        mean, formula = float(values.mean()), formulas.mean_effect(effect)
         cell = Cell(row, "Effect", mean, "", formula, SOURCE, where, n)
         if n > 1:
             half_width = float(student.ppf(0.975, n - 1) * values.std() / n**0.5)
             cell = replace(cell, low=mean - half_width, high=mean + half_width)
         yield view.with_interval(cell, ".2f")
-        yield Cell(row, COUNT, n, str(n), view.effect_count(effect), SOURCE, where, n)
+        yield Cell(row, COUNT, n, str(n), formulas.effect_count(effect), SOURCE, where, n)
 
 
 def effects(tables: shared.Tables, labels: Labels) -> Exhibit:

@@ -1,139 +1,42 @@
-"""Select and compute the numbers that tables and figures of declared benchmarks show.
+"""Select the accuracies that tables and figures of declared benchmarks show, and make their cells.
 
 ``read_view`` returns a ``View``: the accuracies of a benchmark, and the models of each column of an
-exhibit. A row has model, language, phenomenon, paradigm and accuracy. With the paradigm ``all``, as
-in (gpt2, eng, agreement, all, 0.81), it is over the phenomenon; with both ``all``, the language.
+exhibit. A row has model, language, phenomenon, paradigm and accuracy. ``all`` marks the rows over
+several paradigms:
+
+    gpt2  eng  agreement  subject_verb  0.83    one paradigm;
+    gpt2  eng  agreement  all           0.81    all paradigms of the phenomenon;
+    gpt2  eng  all        all           0.79    all phenomena of the language.
+
+``with_people`` adds the accuracies of people. People judge *units*: paradigms, or in some languages
+whole phenomena, whose rows are like the second one above. If people and models judged different
+units of a language, the language is *partial*: the view has only the rows of its common units.
 
 A ``Cell`` is a number with the formula and the filter of rows from which it can be computed again.
-A formula is a function with ``@formula``, or a constant made by ``Formula``.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from blimpworks.benchmarks.accuracies import HUMAN, RELEASED
 from blimpworks.benchmarks.exhibits import describe
+from blimpworks.benchmarks.exhibits.formulas import POOLED
 from blimpworks.errors import UserError
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Labels
-from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula, select_rows
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.shared import SOURCE, Place, Tables, accuracy_cell, read_plain
 from blimpworks.items import ALL
 from blimpworks.reproduction.printed import IN_PRINT
 from blimpworks.tables import ACCURACIES
 
-PEARSON, SPEARMAN = "Pearson's r", "Spearman's ρ"
-PARADIGM, PHENOMENON = "paradigm", "phenomenon"
-COEFFICIENTS = choice({name: name for name in (PEARSON, SPEARMAN)})
-
-
-def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """Return accuracies [paradigm or phenomenon, model], NaN where a model has none."""
-    chosen = rows[rows[PARADIGM] != ALL]
-    if unit == PHENOMENON:
-        # Unless all models have rows of phenomena, phenomena are means over paradigms.
-        phenomena = rows[(rows[PARADIGM] == ALL) & (rows[PHENOMENON] != ALL)]
-        if {*phenomena["model"]} == {*rows["model"]}:
-            chosen = phenomena
-    keys = ["lang", PHENOMENON] + ([PARADIGM] if unit == PARADIGM else [])
-    wide = chosen.pivot_table(index=keys, columns="model", values="accuracy")
-    return wide.reindex(columns=sorted({*rows["model"]}))
-
-
-def correlate(accuracies: pd.DataFrame, coefficient: str) -> float:
-    """Correlate two columns over rows with both; NaN for fewer than two, and a constant column."""
-    complete = accuracies.dropna()
-    values = (complete.rank() if coefficient == SPEARMAN else complete).to_numpy(float)
-    # Equal accuracies can differ by rounding.
-    if len(values) < 2 or (np.ptp(values, axis=0) < 1e-12).any():
-        return float("nan")
-    return float(np.corrcoef(values, rowvar=False)[0, 1])
-
-
-@formula("{coefficient} of two models' accuracies, {unit} by {unit}", coefficient=COEFFICIENTS)
-def correlation(rows: pd.DataFrame, coefficient: str, unit: str) -> float:
-    """Correlate the accuracies of two models over their common paradigms or phenomena."""
-    return correlate(accuracies_by(rows, unit), coefficient)
-
-
-@formula("100 × share of items that the baseline {name} gets right")
-def baseline(rows: pd.DataFrame, name: str) -> float:
-    """Compute a baseline's accuracy in percent; an item with equal sentences is half right."""
-    from blimpworks.analysis.baselines import baseline_rows, one_row_per_item
-
-    counts = baseline_rows(one_row_per_item(rows))
-    chosen = counts[counts["baseline"] == name]
-    return float(100 * chosen["correct"].sum() / chosen["n"].sum())
-
-
-def rated(rows: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return two columns, ``column`` and ``rating``, of the judged items that people rated."""
-    if "rating" not in rows:
-        return pd.DataFrame(columns=[column, "rating"], dtype=float)
-    return rows.loc[rows["correct"].notna(), [column, "rating"]].dropna()
-
-
-@formula("{coefficient} of {column} and rating", coefficient=COEFFICIENTS)
-def with_rating(rows: pd.DataFrame, coefficient: str, column: str) -> float:
-    """Correlate a column of judgements with people's ratings, over items that have both."""
-    return correlate(rated(rows, column), coefficient)
-
-
-@formula("number of rows with {column} and rating")
-def rated_count(rows: pd.DataFrame, column: str) -> float:
-    """Count the judged items that people rated."""
-    return float(len(rated(rows, column)))
-
-
-def _matthews(rows: pd.DataFrame) -> float:
-    from blimpworks.benchmarks.verdicts import matthews_correlation
-
-    judged = rows[rows["correct"].notna()]
-    acceptable, accepted = (judged[name].to_numpy(bool) for name in ("acceptable", "accepted"))
-    both = (acceptable & accepted).sum()
-    return float(matthews_correlation(len(judged), acceptable.sum(), accepted.sum(), both))
-
-
-def effects_in(rows: pd.DataFrame, name: str) -> pd.Series:
-    """Return the values of an effect [nats], in the rows whose ``effect_names`` list it."""
-    effects = rows[["effect_names", "effects"]].dropna().explode(["effect_names", "effects"])
-    return effects["effects"][effects["effect_names"] == name].astype(float).dropna()
-
-
-@formula("mean of the effect {name}", name=PHRASE)
-def mean_effect(rows: pd.DataFrame, name: str) -> float:
-    """Average an effect over the rows that have it."""
-    return float(effects_in(rows, name).mean())
-
-
-@formula("number of rows with the effect {name}", name=PHRASE)
-def effect_count(rows: pd.DataFrame, name: str) -> int:
-    """Count the rows that have an effect."""
-    return len(effects_in(rows, name))
-
-
-OF_PARADIGMS = Formula(
-    "100 × mean of the accuracies of single paradigms",
-    lambda rows: float(100 * rows["accuracy"][rows[PARADIGM] != ALL].mean()),
-)
-POOLED = Formula(
-    "100 × sum(correct) ÷ sum(n)", lambda rows: 100 * rows["correct"].sum() / rows["n"].sum()
-)
-MATTHEWS = Formula("Matthews' correlation of acceptable and accepted", _matthews)
-VERDICT_COUNT = Formula("number of rows with a verdict", lambda rows: rows["correct"].notna().sum())
-UNRATED = Formula(
-    "number of rows with a verdict and without rating",
-    lambda rows: rows["correct"].notna().sum() - len(rated(rows, "correct")),
-)
-WRONG = Formula("number of rows where correct is 0", lambda rows: (rows["correct"] == 0).sum())
 PEOPLE, OVERALL, COUNT = "People", "All", "n"
 """Names of the column of people, of the row ``all``, and of the column of numbers of items."""
 SEED = re.compile(r"_\d+$")
@@ -188,6 +91,17 @@ def with_interval(cell: Cell, form: str = ".1f") -> Cell:
     return replace(cell, text=text)
 
 
+class CommonUnits(NamedTuple):
+    """Facts for captions on the units that both people and models judged, in all languages."""
+
+    by_both: Mapping[str, int]
+    """Number of these units: {"paradigms": 40, "phenomena": 5}."""
+    by_either: Mapping[str, int]
+    """Number of units that people or models judged: {"paradigms": 67, "phenomena": 5}."""
+    languages_without: Sequence[str]
+    """Names of languages without such units."""
+
+
 @dataclass(frozen=True)
 class View:
     """Accuracies of a benchmark by one method, and the models of each column."""
@@ -196,12 +110,10 @@ class View:
     rows: pd.DataFrame
     columns: Mapping[str, Sequence[str]]
     """Models of each column, by its name; models that differ in the seed share a column."""
-    partial: frozenset[str] = frozenset()
-    """Languages with units (paradigms, else phenomena) that only models, or only people, judged.
-    ``rows`` has neither these units nor the rows over all units."""
-    common_units: Mapping[str, Any] = field(default_factory=dict)
-    """Facts for captions: ``numbers`` of units that both people and models judged, and names of the
-    languages ``without`` such units."""
+    partial_languages: frozenset[str] = frozenset()
+    """Languages in which people and models judged different units; rows are of common units."""
+    common_units: CommonUnits | None = None
+    """Facts for captions; None without people, or if no language has common units."""
 
     @property
     def layout(self) -> str:
@@ -220,7 +132,7 @@ class View:
             chance=self.has_chance,
             several_seeds=any(len(models) > 1 for models in self.columns.values()),
             people=benchmark.get("people", ""),
-            shared=self.common_units,
+            common=self.common_units,
             **more,
         )
 
@@ -286,34 +198,38 @@ class View:
         return self.rows.iloc[[n for key in keys for n in self._positions.get(key, ())]]
 
     def phenomenon_rows(self, lang: str, phenomenon: str, models: Sequence[str]) -> pd.DataFrame:
-        """Return the rows of models on a phenomenon, or on its paradigms if it has no row."""
-        summed = self.paradigm_rows(lang, phenomenon, ALL, models)
-        if not summed.empty:
-            return summed
+        """Return the rows of models on a phenomenon, or on its units if it has no row.
+
+        The phenomenon ``all`` has the units of all phenomena.
+        """
+        over_paradigms = self.paradigm_rows(lang, phenomenon, ALL, models)
+        if not over_paradigms.empty:
+            return over_paradigms
         chosen = (self.rows["lang"] == lang) & self.rows["model"].isin(models)
         if phenomenon != ALL:
             chosen &= self.rows["phenomenon"] == phenomenon
-        # In a partial language, a row with the paradigm ``all`` is no sum, but a unit: a phenomenon
-        # that people judged as a whole.
-        if lang not in self.partial:
+        # A partial language has rows of units only: (gpt2, eng, agreement, all) is one of them if
+        # people judged whole phenomena.
+        if lang not in self.partial_languages:
             chosen &= self.rows["paradigm"] != ALL
         return self.rows[chosen]
 
     def cell(self, rows: pd.DataFrame, key: Place) -> Cell | None:
-        """Make the cell of the mean accuracy of ``rows``, in percent; None without rows.
+        """Make the cell of the accuracy of ``rows`` in percent; None without rows.
 
-        A single row gives its 95 % interval too, and for measured pairs its ties. Several rows give
-        the mean of their accuracies. Rows of one model in a ``partial`` language give the accuracy
-        over all their judgements (``POOLED``), if the numbers of judgements are known.
+        One row: its accuracy with the 95 % interval and, for measured pairs, the number of ties.
+        Several rows of one model in a partial language: the accuracy over all their judgements
+        (``POOLED``), if the numbers of judgements are known. Other rows: the mean accuracy.
         """
         if rows.empty:
             return None
         if len(rows) == 1:
             is_pair = self.layout == "pairs" and self.labels.source == "measured"
             return accuracy_cell(rows, key, ties=is_pair and HUMAN not in {*rows["model"]})
-        # Accuracies of an unknown number of judgements have no interval.
+        # A row has an interval if its number of judgements is known.
         has_numbers = bool(rows["low"].notna().all())
-        if rows["model"].nunique() == 1 and has_numbers and {*rows["lang"]} <= self.partial:
+        is_partial = {*rows["lang"]} <= self.partial_languages
+        if rows["model"].nunique() == 1 and is_partial and has_numbers:
             return accuracy_cell(rows, key, POOLED, interval="pooled")
         return accuracy_cell(rows, key)
 
@@ -350,7 +266,7 @@ def _families(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
 
 
 def with_people(view: View, tables: Tables) -> View:
-    """Add people as the first column; leave out what only people, or only models, judged.
+    """Add people as the first column; leave out units that only people, or only models, judged.
 
     Raises UserError if the table of people has no method for the benchmark, or several.
     """
@@ -366,39 +282,43 @@ def with_people(view: View, tables: Tables) -> View:
     people = people[people["lang"].isin(view.languages)]
     rows = pd.concat([view.rows, people], ignore_index=True)
     view = replace(view, rows=rows, columns={PEOPLE: [HUMAN], **view.columns})
-    return view if people.empty else _over_common_units(view)
+    return view if people.empty else _without_other_units(view)
 
 
 def _judged_units(rows: pd.DataFrame) -> set[tuple[str, str]]:
     """Return (phenomenon, paradigm) of the paradigms in rows; without paradigms, the phenomena."""
-    units = {*zip(rows["phenomenon"], rows["paradigm"], strict=True)}
-    paradigms = {(name, paradigm) for name, paradigm in units if paradigm != ALL}
-    return paradigms or {(name, paradigm) for name, paradigm in units if name != ALL}
+    keys = {*zip(rows["phenomenon"], rows["paradigm"], strict=True)}
+    paradigms = {(phenomenon, paradigm) for phenomenon, paradigm in keys if paradigm != ALL}
+    return paradigms or {(phenomenon, ALL) for phenomenon, _ in keys if phenomenon != ALL}
 
 
-def _over_common_units(view: View) -> View:
+def _without_other_units(view: View) -> View:
     """Return the view without units that only models, or only people, judged."""
-    kept, partial, languages_without = [], set(), []
-    numbers = Counter[str]()  # such as {"paradigms": 40 judged by both, "all paradigms": 67}
+    kept, partial_languages, languages_without = [], set(), []
+    by_both, by_either = Counter[str](), Counter[str]()
     for lang, name in view.languages.items():
         rows = view.rows[view.rows["lang"] == lang]
         is_human = rows["model"] == HUMAN
         by_people, by_models = _judged_units(rows[is_human]), _judged_units(rows[~is_human])
-        unit = "paradigms" if any(paradigm != ALL for _, paradigm in by_people) else "phenomena"
-        if unit == "phenomena":
+        units = "paradigms" if any(paradigm != ALL for _, paradigm in by_people) else "phenomena"
+        if units == "phenomena":
             by_models = {(phenomenon, ALL) for phenomenon, _ in by_models}
         common, judged = by_people & by_models, by_people | by_models
         if not common:
             languages_without.append(name)
             continue
-        numbers.update({unit: len(common), f"all {unit}": len(judged)})
+        by_both[units] += len(common)
+        by_either[units] += len(judged)
         if common != judged:
-            partial.add(lang)
-            units = zip(rows["phenomenon"], rows["paradigm"], strict=True)
-            rows = rows[[unit_key in common for unit_key in units]]
+            partial_languages.add(lang)
+            keys = zip(rows["phenomenon"], rows["paradigm"], strict=True)
+            rows = rows[[key in common for key in keys]]
         kept.append(rows)
     if not kept:
         return view
-    rows = pd.concat(kept, ignore_index=True)
-    common_units = {"numbers": numbers, "without": languages_without}
-    return replace(view, rows=rows, partial=frozenset(partial), common_units=common_units)
+    return replace(
+        view,
+        rows=pd.concat(kept, ignore_index=True),
+        partial_languages=frozenset(partial_languages),
+        common_units=CommonUnits(by_both, by_either, languages_without),
+    )

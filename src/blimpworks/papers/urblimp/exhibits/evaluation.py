@@ -1,11 +1,13 @@
 """Make the exhibits of UrBLiMP's accuracies: Tables 4 and 7 to 9, Figures 1 and 2.
 
-Table 4 has models in rows and phenomena in columns; Tables 7 and 8 have paradigms in rows and
-models in columns; Table 9 has people's accuracy. Input: a campaign's table of accuracies (measured
-form), or the paper's numbers (published form). The figures print no numbers, so their published
-form has numbers of Tables 7 and 8 and of section 4.1.
-A cell's ``cell_key`` is its (row, column) in the exhibit; ``printed_key`` is the (row, column) of
-the paper's number: ("gemma-3-4b-pt", "Average") shows ("gemma-3-4b", "average") of the paper.
+Each exhibit has two forms. The measured form has numbers from a campaign's table of accuracies; the
+published form has numbers from the paper. The paper's figures print no numbers, so their published
+form has those of Tables 7 and 8 and of section 4.1. Table 4 has models in rows and phenomena in
+columns. Tables 7 and 8 have paradigms in rows and models in columns. Table 9 is on people.
+
+A cell is a number of an exhibit. Its ``cell_key`` is its (row, column) there, such as
+("gemma-3-4b-pt", "Average"). Its ``printed_key`` is the (row, column) of the same number in the
+paper's tables, ("gemma-3-4b", "average"), with which a measured number is compared.
 ``claims`` and ``data`` also call the functions on models and accuracies.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
@@ -81,8 +83,9 @@ ORDER = {paradigm: rank for rank, paradigm in enumerate(PARADIGMS)}
 
 
 def _caption_values(rows: pd.DataFrame, labels: Labels) -> dict[str, Any]:
-    # "masked": whether some model is judged by the method's form for models of masked tokens.
-    return {"method": labels.method, "masked": PSEUDO.get(labels.method) in {*rows["method"]}}
+    # Models that guess masked tokens are judged by another method than the labels': ``PSEUDO``.
+    has_masked_models = PSEUDO.get(labels.method) in {*rows["method"]}
+    return {"method": labels.method, "masked": has_masked_models}
 
 
 def _sort_paradigms(rows: pd.DataFrame) -> pd.DataFrame:
@@ -92,10 +95,9 @@ def _sort_paradigms(rows: pd.DataFrame) -> pd.DataFrame:
 def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
     """Read accuracies (0 to 1) of the labels' models and of people, a row for each paradigm.
 
-    Paradigms are in the paper's order. Models of masked tokens have a pseudo-perplexity in place of
-    a perplexity (section 3.1). So a model without accuracies by the labels' method has those by
-    this method's form in ``PSEUDO``. Raises UserError if no model has accuracies, or if a paradigm
-    is unknown.
+    Paradigms are in the paper's order. If the labels' method is perplexity, models that guess
+    masked tokens have accuracies by pseudo-perplexity (``PSEUDO``, section 3.1). Raises UserError
+    if no model has accuracies, or if a paradigm is unknown.
     """
     where = {"benchmark": BENCHMARK, "lang": LANG, "model": [*labels.models, HUMAN]}
     method = labels.method
@@ -140,28 +142,30 @@ def percent_text(percent: float) -> str:
 
 
 def accuracy_cell(
-    rows: pd.DataFrame, cell_key: Place, labels: Labels, stands_for: Place | None = None
+    rows: pd.DataFrame, cell_key: Place, labels: Labels, printed_key: Place | None = None
 ) -> Cell:
     """Make a cell of the mean accuracy of ``rows`` in percent.
 
     The cell has a 95 % interval if the rows are of one model and have numbers of pairs. For several
     models there is no interval, because their errors on the same pairs depend on each other.
     """
-    # Neither people's accuracies nor printed ones have ties or a table of judgements.
-    by_models = labels.source == "measured" and HUMAN not in {*rows["model"]}
-    ties = by_models and rows["model"].nunique() == 1
-    cell = shared.accuracy_cell(rows, cell_key, text=percent_text, ties=ties, stands_for=stands_for)
-    if len(rows) == 1 and by_models:
+    # Only measured accuracies of models come from judgements, which tell the number of ties.
+    has_judgements = labels.source == "measured" and HUMAN not in {*rows["model"]}
+    has_ties = has_judgements and rows["model"].nunique() == 1
+    cell = shared.accuracy_cell(
+        rows, cell_key, text=percent_text, ties=has_ties, stands_for=printed_key
+    )
+    if len(rows) == 1 and has_judgements:
         # The accuracy is that of a paradigm, so the cell can be traced to judgements.
         return replace(cell, formula=ACCURACY, source="judgements")
     return cell
 
 
-def macro_cell(rows: pd.DataFrame, cell_key: Place, stands_for: Place | None = None) -> Cell:
+def macro_cell(rows: pd.DataFrame, cell_key: Place, printed_key: Place | None = None) -> Cell:
     """Make a cell of a model's average over phenomena, each the mean over its paradigms."""
     weights = list(macro_weights(rows))
     return shared.accuracy_cell(
-        rows, cell_key, MACRO, weights=weights, text=percent_text, stands_for=stands_for
+        rows, cell_key, MACRO, weights=weights, text=percent_text, stands_for=printed_key
     )
 
 
@@ -171,18 +175,19 @@ ACCURACY_HEAD, MACRO_HEAD = "Accuracy", "Mean of the phenomena"
 INTERVAL, PAIRS = "95 % interval", "Pairs"
 
 
-def _best(cells: Sequence[Cell], within: str) -> set[Place]:
-    """Return (row, column) of the best cells of each "row" or "column", ties included."""
-    # The column of averages is not compared with columns of models.
-    compared = {cell.row if within == "column" else cell.column for cell in cells} - {AVERAGE_HEAD}
-    return shared.best_of_each(cells, compared, within, digits=2)
+def _printed_average(numbers: Mapping[str, pd.Series], cell_key: Place, model: str) -> Cell:
+    """Make the cell of the mean of the ``numbers`` by phenomenon that Table 4 has of a model."""
+    where = {"exhibit": "table4", "row": model, "column": [*numbers]}
+    value = sum(float(row["value"]) for row in numbers.values()) / len(numbers)
+    mean = Cell(*cell_key, value, percent_text(value), MEAN, "published", where)
+    return replace(mean, stands_for=(model, AVERAGE))
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate Table 4: each model's accuracy on each phenomenon, the mean of its paradigms.
 
-    The published form computes the means from Tables 7 to 9. For a model without accuracies in
-    these tables (mBERT, mT5), it has the printed numbers of Table 4, and their mean.
+    The published form computes these means from Tables 7 to 9. For mBERT and mT5, which these
+    tables lack, it shows the numbers that Table 4 prints, and their mean.
     """
     rows = read_paradigms(tables, labels)
     people = _read_people(tables)
@@ -198,41 +203,37 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     for model, name in names.items():
         model_rows = rows[rows["model"] == model]
-        model_printed = {key: printed[model, key] for key in phenomena if (model, key) in printed}
+        numbers = {key: printed[model, key] for key in phenomena if (model, key) in printed}
         for phenomenon in phenomena:
             cell_key, printed_key = (name, PHENOMENA[phenomenon]), (model, phenomenon)
             accuracies = model_rows[model_rows["phenomenon"] == phenomenon]
             if len(accuracies) == paradigm_counts[phenomenon]:
                 cells.append(accuracy_cell(accuracies, cell_key, labels, printed_key))
-            elif phenomenon in model_printed:
-                cells.append(printed_cell(model_printed[phenomenon], cell_key))
-        cell_key, printed_key = (name, AVERAGE_HEAD), (model, AVERAGE)
+            elif phenomenon in numbers:
+                cells.append(printed_cell(numbers[phenomenon], cell_key))
+        cell_key = (name, AVERAGE_HEAD)
         if model in finished:
-            cells.append(macro_cell(model_rows, cell_key, printed_key))
-        elif model_printed:
-            where = {"exhibit": "table4", "row": model, "column": [*model_printed]}
-            value = sum(float(row["value"]) for row in model_printed.values()) / len(model_printed)
-            mean = Cell(*cell_key, value, percent_text(value), MEAN, "published", where)
-            cells.append(replace(mean, stands_for=printed_key))
+            cells.append(macro_cell(model_rows, cell_key, (model, AVERAGE)))
+        elif numbers:
+            cells.append(_printed_average(numbers, cell_key, model))
     published = labels.source == "published"
-    models = [cell for cell in cells if cell.row != names.get(HUMAN)]
-    best = set() if published else _best(models, "column")
+    compared = set() if published else {*names.values()} - {names.get(HUMAN)}
+    best = shared.best_of_each(cells, compared, "column", digits=2)
     description = describe("table4", published=published, **_caption_values(rows, labels))
     return Exhibit(**description, cells=cells, bold=best)
 
 
-def _paradigm_table(
-    exhibit: str, instructed: bool, tuning: str, tables: Tables, labels: Labels
-) -> Exhibit:
+def _paradigm_table(tables: Tables, labels: Labels, *, exhibit: str, tuning: str) -> Exhibit:
     """Make the table of paradigms (rows) by model, with means over models.
 
-    The table has the models for which ``is_instructed`` returns ``instructed``; the caption calls
-    them ``tuning``. Models without accuracy on some paradigm are left out, because they would
-    distort the means. The measured form names these models in the caption.
+    ``tuning`` says which models: "pretrained" or "instruction-tuned". Models without accuracy on
+    some paradigm are left out, because they would distort the means. The measured form names these
+    models in the caption.
     """
     rows = read_paradigms(tables, labels)
     printed = printed_numbers(tables, labels, exhibit)
     facts, finished = labels.facts["urblimp_models"], complete_models(rows)
+    instructed = tuning == "instruction-tuned"
     names: dict[str, str] = {}
     incomplete: list[str] = []
     for model, name in model_names(labels.models).items():
@@ -261,34 +262,44 @@ def _paradigm_table(
         heads[name] = (upper, "-".join(lower)) if len(lower) > 1 else ("", name)
     if len({upper for upper, _ in heads.values()}) < 2:
         heads = {}
-    values = {"kind": tuning, "empty": not names, "incomplete": incomplete}
+    best = shared.best_of_each(cells, {*names.values()}, "row", digits=2)
+    values = {"tuning": tuning, "empty": not names, "incomplete": incomplete}
     description = describe("paradigms", **values, **_caption_values(rows, labels))
-    return Exhibit(**description, cells=cells, heads=heads, bold=_best(cells, "row"))
+    return Exhibit(**description, cells=cells, heads=heads, bold=best)
 
 
-table7 = partial(_paradigm_table, "table7", False, "pretrained")
+table7 = partial(_paradigm_table, exhibit="table7", tuning="pretrained")
 """Tabulate Table 7: accuracy of each pretrained model on each paradigm, and their mean."""
-table8 = partial(_paradigm_table, "table8", True, "instruction-tuned")
+table8 = partial(_paradigm_table, exhibit="table8", tuning="instruction-tuned")
 """Tabulate Table 8: accuracy of each instruction-tuned model on each paradigm, and their mean."""
+
+
+PEOPLE_AVERAGE = (AVERAGE_HEAD, ACCURACY_HEAD), (AVERAGE, "accuracy")
+"""Keys of people's mean in Table 9: ``cell_key`` and ``printed_key``."""
+
+
+def _published_table9(tables: Tables, labels: Labels) -> Exhibit:
+    rows = read_paradigms(tables, labels)
+    cells = [
+        printed_cell(number, (PARADIGMS[row], ACCURACY_HEAD))
+        for (row, _), number in printed_numbers(tables, labels, "table9").items()
+        if row != AVERAGE
+    ]
+    cell_key, printed_key = PEOPLE_AVERAGE
+    cells.append(accuracy_cell(rows[rows["model"] == HUMAN], cell_key, labels, printed_key))
+    return Exhibit(**describe("table9_published"), cells=cells)
 
 
 def table9(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate Table 9: accuracy of people on each paradigm, and the mean."""
-    cell_key, printed_key = (AVERAGE_HEAD, ACCURACY_HEAD), (AVERAGE, "accuracy")
     if labels.source == "published":
-        rows = read_paradigms(tables, labels)
-        printed = printed_numbers(tables, labels, "table9")
-        numbers = {row: number for (row, _), number in printed.items() if row != AVERAGE}
-        cells = [
-            printed_cell(number, (PARADIGMS[row], ACCURACY_HEAD)) for row, number in numbers.items()
-        ]
-        cells.append(accuracy_cell(rows[rows["model"] == HUMAN], cell_key, labels, printed_key))
-        return Exhibit(**describe("table9_published"), cells=cells)
+        return _published_table9(tables, labels)
     rows = _read_people(tables)
     cells = []
     for paradigm, accuracies in rows.groupby("paradigm", sort=False):
         title, printed_key = PARADIGMS[str(paradigm)], (str(paradigm), "accuracy")
         cells.append(accuracy_cell(accuracies, (title, ACCURACY_HEAD), labels, printed_key))
+    cell_key, printed_key = PEOPLE_AVERAGE
     cells.append(accuracy_cell(rows, cell_key, labels, printed_key))
     cells.append(macro_cell(rows, (MACRO_HEAD, ACCURACY_HEAD)))
     stub, remarks = {}, {}
