@@ -615,6 +615,9 @@ def test_items_that_all_models_get_right_are_left_out_and_conditions_stand_below
     assert not exhibit.cells
     tables, labels = campaigns("conditions"), labels_of(SHAPES["conditions"])
     exhibit, _ = built("worst", tables, labels, tmp_path)
+    # Methods such as perplexity compare means, so that margins are per token.
+    unit = "nats (per token, character or byte if the method divides by their number)"
+    assert exhibit.caption.endswith(f"lowest first. The unit of margins is {unit}.")
     rows = [*exhibit.sections[0].rows.items()][1:3]
     assert [number for _, number in rows] == ["1", ""]
     assert [exhibit.stub[row]["Condition"] for row, _ in rows] == ["match", "mis.match"]

@@ -308,14 +308,17 @@ class _Planner:
 
 
 def _limits(models: Sequence[ModelPlan], site: Site | None) -> Iterator[str]:
-    """Name the models with jobs that exceed the site's time limit, or this machine's memory."""
+    """Name models with jobs that exceed the site's time limit, or this machine's memory.
+
+    Name also models that need this machine's GPU; ``_stops`` reports those that have none.
+    """
     slow = [model.model for model in models if model.too_slow_on_cpus]
     if slow and site is None and shutil.which("nvidia-smi"):
         yield (
             "models that need this machine's GPU, and are not planned, because no site's file "
             f"describes it: {', '.join(slow)}."
         )
-    models = [model for model in models if not model.too_slow_on_cpus]  # ``_stops`` has the others
+    models = [model for model in models if not model.too_slow_on_cpus]
     # A job requests at most the longest time that the site allows, so it can request too little.
     too_long = [m.model for m in models if m.jobs and m.hours * 60 > m.minutes_asked]
     if too_long:

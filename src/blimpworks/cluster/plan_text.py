@@ -122,7 +122,7 @@ def _rules(plan: RunPlan) -> Iterator[str]:
 
 
 def _models(plan: RunPlan, site: Site | None) -> Iterator[RenderableType]:
-    # ``plan.stops`` reports models that are too slow.
+    # ``plan.stops`` reports models that are too slow; if this machine has a GPU, ``plan.notes``.
     models = [model for model in plan.models if not model.too_slow_on_cpus]
     if not models:
         return
