@@ -92,7 +92,9 @@ def test_methods_and_counting_follow_the_decisions(settings, architecture, metho
 
 
 def test_a_seed_is_not_named_in_a_campaign_but_follows_from_the_recipe():
-    with pytest.raises(UserError, match="Name 'lstm-small'; 'seeds' and 'tokens' of its recipe"):
+    with pytest.raises(
+        UserError, match="Name 'lstm-small': which seeds it has follows from 'seeds'"
+    ):
         loaded(models=("lstm-small-seed1",))
     with pytest.raises(UserError, match="Correct it or add a row"):
         loaded(models=("lstm-tiny-seed1",))
